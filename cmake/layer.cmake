@@ -1,0 +1,46 @@
+# One folder of src/ is one layer is one library, and may touch only the layers it names:
+#
+#   dutiful_layer(cron USES time text LINKS something SOURCES parse.cc … TESTS parse_test.cc …)
+#
+# Two tests hold it to that. links.cron links the whole layer, every object of it, with nothing but
+# the layers it names; includes.cron reads its #include lines. Unit tests become cron_tests.
+function(dutiful_layer name)
+  cmake_parse_arguments(PARSE_ARGV 1 layer "" "" "USES;LINKS;SOURCES;TESTS")
+  set(target dutiful_${name})
+  list(TRANSFORM layer_USES PREPEND dutiful::)
+
+  add_library(${target} STATIC ${layer_SOURCES})
+  add_library(dutiful::${name} ALIAS ${target})
+  target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR}/include)
+  target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR}/src)
+  target_link_libraries(${target} PUBLIC ${layer_USES} PRIVATE ${layer_LINKS} dutiful_warnings)
+
+  if(NOT DUTIFUL_TESTS)
+    return()
+  endif()
+
+  file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/empty_main.cc "int main() {}\n")
+  add_executable(${name}_links ${CMAKE_CURRENT_BINARY_DIR}/empty_main.cc)
+  target_link_libraries(${name}_links PRIVATE
+    -Wl,--whole-archive $<TARGET_FILE:${target}> -Wl,--no-whole-archive ${layer_USES} ${layer_LINKS})
+  add_dependencies(${name}_links ${target})
+  add_test(NAME links.${name} COMMAND ${name}_links)
+
+  string(REPLACE "dutiful::" "" may_use "${layer_USES}")
+  string(REPLACE ";" "," may_use "${may_use}")
+  add_test(NAME includes.${name}
+    COMMAND ${CMAKE_COMMAND} -DLAYER=${name} -DMAY_USE=${may_use}
+            -DFOLDER=${CMAKE_CURRENT_SOURCE_DIR} -P ${PROJECT_SOURCE_DIR}/cmake/check_includes.cmake)
+
+  if(layer_TESTS)
+    add_executable(${name}_tests ${layer_TESTS})
+    target_link_libraries(${name}_tests PRIVATE ${target} dutiful::test_support)
+    dutiful_discover_tests(${name}_tests)
+  endif()
+endfunction()
+
+# Every test of an executable becomes a test of ctest's, run on the pinned zone database.
+function(dutiful_discover_tests target)
+  include(GoogleTest)
+  gtest_discover_tests(${target} DISCOVERY_MODE PRE_TEST TEST_PREFIX ${target}. ${ARGN})
+endfunction()

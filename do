@@ -1,0 +1,171 @@
+#!/usr/bin/env bash
+# Everything one does with this repository. Each command installs what it needs first.
+set -euo pipefail
+cd "$(dirname "$(readlink -f "$0")")"
+
+export CCACHE_DIR="${CCACHE_DIR:-$PWD/.cache/ccache}"
+
+usage() {
+  cat <<'TXT'
+Usage: ./do COMMAND
+
+  run [ARGUMENTS]      build the program and run it; without arguments, show what it can do
+  test [--all]         build and run every test; --all: the long versions too
+  bench cron           measure parse, matches, next and previous
+  bench compare        the same set through other cron libraries, with ratios and disagreements
+  sanitize             run the tests under AddressSanitizer, UBSan and ThreadSanitizer
+  fuzz [SECONDS]       run every fuzz target for so long (default 60)
+  format [--check]     format the code, or say what is not formatted
+  lint                 look for mistakes with clang-tidy
+
+The packages that are installed are listed in packages.txt.
+TXT
+}
+
+fail() {
+  echo "do: $*" >&2
+  exit 1
+}
+
+# Installs the packages of the named kinds that are missing.
+need() {
+  local kind package wanted missing=()
+  command -v dpkg-query >/dev/null || fail "this is not Debian; install the packages of packages.txt by hand"
+  while read -r package wanted _; do
+    case $package in ''|'#'*) continue ;; esac
+    for kind in "$@"; do
+      [ "$kind" = "$wanted" ] || continue
+      [ "$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null)" = installed ] || missing+=("$package")
+    done
+  done <packages.txt
+  # A node from elsewhere brings its own npm, which Debian's package would fight with.
+  if command -v npm >/dev/null; then
+    for package in "${!missing[@]}"; do
+      case ${missing[$package]} in npm|nodejs) unset "missing[$package]" ;; esac
+    done
+  fi
+  [ ${#missing[@]} -gt 0 ] || return 0
+
+  local as_root=()
+  if [ "$(id -u)" -ne 0 ]; then
+    command -v sudo >/dev/null ||
+      fail "these packages are missing and neither root nor sudo is at hand; as root: apt-get install ${missing[*]}"
+    as_root=(sudo)
+  fi
+  echo "do: installing ${missing[*]}"
+  "${as_root[@]}" apt-get update -q
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+    apt-get install -q -y --no-install-recommends "${missing[@]}"
+}
+
+# build PRESET [TARGET…] [-- CMAKE_ARGUMENTS…]
+build() {
+  local preset=$1 targets=()
+  shift
+  while [ $# -gt 0 ] && [ "$1" != -- ]; do
+    targets+=(--target "$1")
+    shift
+  done
+  [ $# -eq 0 ] || shift
+  cmake --preset "$preset" "$@" --log-level=WARNING
+  cmake --build --preset "$preset" "${targets[@]}"
+}
+
+show() {
+  printf '\n$ dutiful %s\n' "$1"
+  eval "build/release/dutiful $1"
+}
+
+do_run() {
+  need build
+  build release dutiful
+  if [ $# -gt 0 ]; then
+    exec build/release/dutiful "$@"
+  fi
+  show "explain '15 3 * * 1-5'"
+  show "next '15 3 * * 1-5' --count 3"
+  show "prev '15 3 * * 1-5' --count 3"
+  printf '\nThe program is build/release/dutiful; try its --help.\n'
+}
+
+do_test() {
+  local all=
+  case ${1-} in
+    '') ;;
+    --all) all=1 ;;
+    *) fail "test takes only --all, not '$1'" ;;
+  esac
+  need build test
+  build release -- -DDUTIFUL_TESTS=ON
+  DUTIFUL_TEST_ALL=$all ctest --preset release
+}
+
+do_sanitize() {
+  need build test
+  local preset
+  for preset in asan-ubsan tsan; do
+    build "$preset" -- -DDUTIFUL_TESTS=ON
+    ctest --preset "$preset"
+  done
+}
+
+do_bench() {
+  case ${1-} in
+    cron)
+      need build bench
+      build release cron_bench cron_calls -- -DDUTIFUL_BENCH=ON
+      bench/cron
+      ;;
+    compare)
+      need build bench compare
+      build release cron_peer -- -DDUTIFUL_BENCH=ON
+      bench/compare/run
+      ;;
+    *) fail "bench what? cron or compare" ;;
+  esac
+}
+
+do_fuzz() {
+  local seconds=${1:-60} target name
+  need build fuzz
+  build fuzz
+  for target in build/fuzz/*_fuzz; do
+    name=$(basename "$target")
+    mkdir -p ".cache/fuzz/$name"
+    echo "do: $name for $seconds s"
+    "$target" -max_total_time="$seconds" -print_final_stats=1 -timeout=5 \
+      ".cache/fuzz/$name" "fuzz/corpus/$name"
+  done
+}
+
+sources() {
+  git ls-files --cached --others --exclude-standard '*.h' '*.cc' "$@"
+}
+
+do_format() {
+  need lint
+  case ${1-} in
+    '') sources | xargs clang-format -i ;;
+    --check) sources | xargs clang-format --dry-run --Werror ;;
+    *) fail "format takes only --check, not '$1'" ;;
+  esac
+}
+
+do_lint() {
+  need build lint
+  cmake --preset release --log-level=WARNING
+  # Tests are left out: their macros take most of the time and hide most of what is found.
+  git ls-files --cached --others --exclude-standard 'src/*.cc' | grep -v '_test\.cc$' |
+    xargs -P "$(nproc)" -n 3 clang-tidy -p build/release --quiet 2>/dev/null
+}
+
+command=${1-}
+[ $# -eq 0 ] || shift
+case $command in
+  run|test|bench|sanitize|fuzz|format|lint) "do_$command" "$@" ;;
+  ''|help|-h|--help) usage ;;
+  *)
+    usage >&2
+    fail "there is no command '$command'"
+    ;;
+esac

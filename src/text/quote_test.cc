@@ -1,0 +1,36 @@
+#include "text/quote.h"
+
+#include <gtest/gtest.h>
+
+namespace dutiful {
+namespace {
+
+TEST(Quote, keeps_printable_text_as_it_is) {
+  EXPECT_EQ(quote("15 3 * * 1-5"), "\"15 3 * * 1-5\"");
+  EXPECT_EQ(quote("Größe 日本 🕐"), "\"Größe 日本 🕐\"");
+  EXPECT_EQ(quote(""), "\"\"");
+}
+
+// RULES V: a name can never forge a line.
+TEST(Quote, puts_everything_on_one_line) {
+  EXPECT_EQ(quote("a\nb\tc\rd"), R"("a\nb\tc\rd")");
+  EXPECT_EQ(quote("\x1b[31m\x7f"), R"("\x1b[31m\x7f")");
+  EXPECT_EQ(quote(std::string_view{"\0", 1}), R"("\x00")");
+  EXPECT_EQ(quote("\u0085\u2028\u2029"), R"("\xc2\x85\xe2\x80\xa8\xe2\x80\xa9")");
+}
+
+TEST(Quote, escapes_what_would_end_the_quotes) {
+  EXPECT_EQ(quote(R"(say "hi" \ bye)"), R"("say \"hi\" \\ bye")");
+}
+
+TEST(Quote, shows_bytes_that_are_not_utf_8) {
+  EXPECT_EQ(quote("\xff"), R"("\xff")");
+  EXPECT_EQ(quote("\xc3("), R"("\xc3(")");
+  EXPECT_EQ(quote("\xc0\xaf"), R"("\xc0\xaf")");                  // overlong
+  EXPECT_EQ(quote("\xed\xa0\x80"), R"("\xed\xa0\x80")");          // a surrogate
+  EXPECT_EQ(quote("\xf4\x90\x80\x80"), R"("\xf4\x90\x80\x80")");  // beyond U+10FFFF
+  EXPECT_EQ(quote("\xe6\x97"), R"("\xe6\x97")");                  // cut short
+}
+
+}  // namespace
+}  // namespace dutiful

@@ -1,0 +1,56 @@
+// Reads short formats from the left.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+namespace dutiful {
+
+// Every read takes what it asks for and says whether it was there; a caller that meets a false
+// gives up on the whole text.
+class Scanner {
+ public:
+  explicit Scanner(std::string_view text) : rest_(text) {}
+
+  [[nodiscard]] bool at_end() const { return rest_.empty(); }
+  [[nodiscard]] bool at_digit() const {
+    return !rest_.empty() && rest_.front() >= '0' && rest_.front() <= '9';
+  }
+
+  bool read(char expected) {
+    if (rest_.empty() || rest_.front() != expected) return false;
+    rest_.remove_prefix(1);
+    return true;
+  }
+
+  // As many characters as `wanted` says yes to.
+  template <typename Predicate>
+  std::string_view read_while(Predicate wanted) {
+    std::size_t length = 0;
+    while (length < rest_.size() && wanted(rest_[length])) ++length;
+    const std::string_view taken = rest_.substr(0, length);
+    rest_.remove_prefix(length);
+    return taken;
+  }
+
+  // A decimal number with so many digits, and a value in that range.
+  struct Digits {
+    int min, max;
+  };
+  struct Range {
+    int min, max;
+  };
+  bool read_number(Digits digits, Range range, int& value) {
+    int count = 0;
+    for (value = 0; count < digits.max && at_digit(); ++count) {
+      value = value * 10 + (rest_.front() - '0');
+      rest_.remove_prefix(1);
+    }
+    return count >= digits.min && value >= range.min && value <= range.max;
+  }
+
+ private:
+  std::string_view rest_;
+};
+
+}  // namespace dutiful
