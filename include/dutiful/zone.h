@@ -1,0 +1,80 @@
+// Time zones: what the clocks of a place show at an instant.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include <dutiful/error.h>
+#include <dutiful/time.h>
+
+namespace dutiful {
+
+class Timeline;
+
+// A local time of a zone is one of three things, and whoever asks has to say what to do with each.
+struct Unique {
+  Instant at;
+};
+struct Skipped {       // The clocks jumped over it …
+  Instant transition;  // … at this instant.
+};
+struct Repeated {  // The clocks were set back and showed it twice.
+  Instant first;
+  Instant second;
+};
+using LocalReading = std::variant<Unique, Skipped, Repeated>;
+
+// A zone that cannot be had: there is no silent fall-back to UTC.
+class ZoneError : public Error {
+ public:
+  ZoneError(std::string zone, std::string reason);
+  [[nodiscard]] std::string_view name() const noexcept override { return "ZoneError"; }
+  [[nodiscard]] const std::string& zone() const noexcept { return zone_; }
+  [[nodiscard]] const std::string& reason() const noexcept { return reason_; }
+
+ private:
+  std::string zone_;
+  std::string reason_;
+};
+
+// The offset from UTC that a place keeps, through all of time.
+//
+//   Zone zone = Zone::load("America/New_York");
+//   zone.offset_at(instant);                         // -14400 s in summer
+//   zone.read(local_days{2025y / 3 / 9} + 2h + 30min);   // Skipped: spring forward
+//   zone.read(local_days{2025y / 11 / 2} + 1h + 30min);  // Repeated: fall back
+//
+// A Zone is an immutable value, cheap to copy and safe to share between threads. It does not notice
+// when the system's zone database changes: load it again for that.
+class Zone {
+ public:
+  // UTC, which needs no zone database.
+  [[nodiscard]] static Zone utc();
+
+  // The zone that `name` says, as TZ would (tzset(3)): a name of the zone database
+  // ("Europe/Berlin"), the absolute path of a TZif file, or a POSIX rule
+  // ("CET-1CEST,M3.5.0,M10.5.0/3"). The database is $TZDIR, or /usr/share/zoneinfo.
+  // Throws ZoneError, which says what is wrong with the name or the file.
+  [[nodiscard]] static Zone load(std::string_view name);
+
+  // The host's zone (RULES T1): $TZ if set, else /etc/localtime. Throws ZoneError.
+  [[nodiscard]] static Zone host();
+
+  [[nodiscard]] const std::string& name() const noexcept { return name_; }
+  [[nodiscard]] std::chrono::seconds offset_at(Instant instant) const;
+  // Requires a local time of the years 0 to 9999.
+  [[nodiscard]] LocalReading read(std::chrono::local_time<Duration> local) const;
+
+  // The segments behind it; for the library's own use.
+  [[nodiscard]] const Timeline& timeline() const noexcept { return *timeline_; }
+
+ private:
+  Zone(std::string name, std::shared_ptr<const Timeline> timeline);
+
+  std::string name_;
+  std::shared_ptr<const Timeline> timeline_;
+};
+
+}  // namespace dutiful

@@ -1,0 +1,125 @@
+#include "time/timeline.h"
+
+namespace dutiful {
+namespace {
+
+using std::chrono::seconds;
+using std::chrono::sys_days;
+using std::chrono::sys_seconds;
+
+// Transitions outside these cannot be seen from the years that are searched, and zone files hold
+// some at the beginning of time, where milliseconds overflow.
+constexpr sys_seconds earliest = sys_days{(year_min - std::chrono::years{1}) / 1 / 1};
+constexpr sys_seconds latest = sys_days{(year_max + std::chrono::years{2}) / 1 / 1};
+
+// The first minute that starts at or after the instant, as clocks with that offset show it.
+CivilMinute first_minute(sys_seconds at, seconds offset) {
+  return std::chrono::ceil<std::chrono::minutes>(
+      std::chrono::local_seconds{at.time_since_epoch() + offset});
+}
+
+// Removes what changes nothing: transitions to the offset in force, and those that another one at
+// the same instant undoes (a rule for all-year daylight time ends and begins it at New Year).
+void simplify(seconds initial, std::vector<Transition>& transitions) {
+  std::vector<Transition> kept;
+  for (const Transition& transition : transitions) {
+    if (!kept.empty() && kept.back().at == transition.at) kept.pop_back();
+    const seconds before = kept.empty() ? initial : kept.back().offset;
+    if (transition.offset != before) kept.push_back(transition);
+  }
+  transitions = std::move(kept);
+}
+
+// Appends what the rule does after the last transition, to the end of its first whole cycle, and
+// returns where that cycle begins: in the second February after the last transition. By then the
+// rule alone has ruled for a year, and no transition of a rule strays that far from its own year.
+sys_seconds append_cycle(const PosixRule& rule, std::vector<Transition>& transitions) {
+  const sys_seconds last = transitions.empty() ? earliest : transitions.back().at;
+  const auto year = std::chrono::year_month_day{std::chrono::floor<std::chrono::days>(last)}.year();
+  const sys_days begin{(year + std::chrono::years{2}) / std::chrono::February / 1};
+  const sys_days end = begin + gregorian_cycle;
+  for (auto y = year; y <= year + std::chrono::years{403}; ++y) {
+    for (const Transition& transition : rule.transitions_in(y)) {
+      if (transition.at > last && transition.at < end) transitions.push_back(transition);
+    }
+  }
+  std::ranges::stable_sort(transitions, {}, &Transition::at);
+  return begin;
+}
+
+}  // namespace
+
+Timeline::Timeline(seconds initial,
+                   std::vector<Transition> transitions,
+                   const std::optional<PosixRule>& rule) {
+  const auto seen = std::find_if(
+      transitions.begin(), transitions.end(), [](const Transition& t) { return t.at >= earliest; });
+  if (seen != transitions.begin()) initial = std::prev(seen)->offset;
+  transitions.erase(transitions.begin(), seen);
+  std::erase_if(transitions, [](const Transition& t) { return t.at > latest; });
+
+  if (rule && transitions.empty()) initial = rule->standard;
+  const sys_seconds cycle_begin =
+      rule && rule->daylight ? append_cycle(*rule, transitions) : sys_seconds::max();
+  simplify(initial, transitions);
+
+  segments_.reserve(transitions.size() + 1);
+  segments_.push_back({.begin = Instant::min(),
+                       .end = Instant::max(),
+                       .offset = initial,
+                       .first_minute = CivilMinute::min(),
+                       .fresh_minute = CivilMinute::min(),
+                       .end_minute = CivilMinute::max()});
+  for (const Transition& transition : transitions) {
+    Segment& before = segments_.back();
+    before.end = transition.at;
+    before.end_minute = first_minute(transition.at, before.offset);
+    const CivilMinute first = first_minute(transition.at, transition.offset);
+    segments_.push_back({.begin = transition.at,
+                         .end = Instant::max(),
+                         .offset = transition.offset,
+                         .first_minute = first,
+                         .fresh_minute = std::max({first, before.fresh_minute, before.end_minute}),
+                         .end_minute = CivilMinute::max()});
+  }
+  const auto in_cycle = std::ranges::count_if(
+      transitions, [&](const Transition& transition) { return transition.at >= cycle_begin; });
+  if (in_cycle > 0) repeat_last(static_cast<std::size_t>(in_cycle));
+  size_ = static_cast<std::int64_t>(segments_.size());
+  make_hints();
+}
+
+void Timeline::repeat_last(std::size_t count) {
+  cycle_size_ = static_cast<std::int64_t>(count);
+  horizon_ = segments_[segments_.size() - count].begin + gregorian_cycle;
+  Segment& last = segments_.back();
+  last.end = horizon_;
+  last.end_minute = first_minute(std::chrono::floor<seconds>(horizon_), last.offset);
+}
+
+void Timeline::make_hints() {
+  hints_begin_ = segments_.size() > 1 ? segments_[1].begin : Instant{};
+  const Instant end = segments_.back().begin;
+  std::uint16_t number = 0;
+  Instant bucket = hints_begin_;
+  do {
+    while (segments_[number].end <= bucket) ++number;
+    hints_.push_back(number);
+    bucket += bucket_size;
+  } while (bucket <= end);
+  hint_last_ = hints_.size() - 1;
+}
+
+Segment Timeline::repeated(std::int64_t number) const noexcept {
+  const std::int64_t cycles = 1 + (number - size_) / cycle_size_;
+  const auto shift = std::chrono::floor<std::chrono::minutes>(cycles * Duration{gregorian_cycle});
+  Segment segment = segments_[static_cast<std::size_t>(number - cycles * cycle_size_)];
+  segment.begin += shift;
+  segment.end += shift;
+  segment.first_minute += shift;
+  segment.fresh_minute += shift;
+  segment.end_minute += shift;
+  return segment;
+}
+
+}  // namespace dutiful

@@ -1,0 +1,116 @@
+// A zone as a sorted list of segments, each with one offset from UTC (RULES T3, T4, T5).
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include <dutiful/time.h>
+
+#include "time/posix_rule.h"
+
+namespace dutiful {
+
+// A stretch of time in which a zone keeps one offset: the instants in [begin, end).
+//
+// A civil minute starts at second 0 of the local clock (RULES T1); [first_minute, end_minute) are
+// those that start inside the segment. Where the clocks were set back, they begin before the
+// end_minute of the segment before: those minutes are repeated. Where they were set forward they
+// begin behind it: the minutes between are in no segment, and so never start.
+struct Segment {
+  Instant begin;
+  Instant end;
+  std::chrono::seconds offset;
+  CivilMinute first_minute;
+  CivilMinute fresh_minute;  // from here on, no minute has been in an earlier segment
+  CivilMinute end_minute;
+};
+
+// 400 years; also a whole number of weeks.
+inline constexpr std::chrono::days gregorian_cycle{146097};
+
+// The segments of a zone, numbered from 0; they go on for ever.
+//
+// The Gregorian calendar repeats itself, weekdays included, every 400 years, and so does a rule
+// that holds every year. So the table ends with 400 years of the rule, and a segment beyond it is
+// one of those, shifted. Nothing is computed later, nothing is locked.
+class Timeline {
+ public:
+  // `initial` holds before the first transition. The transitions are strictly ascending. The rule,
+  // if any, takes over after the last of them, or everywhere where there are none.
+  Timeline(std::chrono::seconds initial,
+           std::vector<Transition> transitions,
+           const std::optional<PosixRule>& rule);
+
+  // A segment, and the way to its neighbours. Must not outlive its timeline.
+  class Cursor {
+   public:
+    Cursor(const Cursor&) = delete;
+    Cursor& operator=(const Cursor&) = delete;
+
+    const Segment& operator*() const noexcept { return *segment_; }
+    const Segment* operator->() const noexcept { return segment_; }
+    void to_next() noexcept { to(number_ + 1); }
+    void to_previous() noexcept { to(number_ - 1); }  // Requires that there is one.
+
+   private:
+    friend class Timeline;
+    Cursor(const Timeline& timeline, std::int64_t number) noexcept : timeline_(timeline) {
+      to(number);
+    }
+    void to(std::int64_t number) noexcept {
+      number_ = number;
+      segment_ = timeline_.segments_.data() + number;
+      if (number >= timeline_.size_) [[unlikely]] {
+        beyond_table_ = timeline_.repeated(number);
+        segment_ = &beyond_table_;
+      }
+    }
+
+    const Timeline& timeline_;
+    std::int64_t number_;
+    const Segment* segment_;
+    Segment beyond_table_;
+  };
+
+  // The segment that holds the instant. Requires instant < Instant::max(), which none holds.
+  [[nodiscard]] Cursor at(Instant instant) const noexcept { return {*this, number_at(instant)}; }
+
+ private:
+  // About 25 days, in a number of milliseconds that divides by a shift. Few zones change their
+  // offset that often, so the walk from a bucket's hint is seldom more than no step at all.
+  static constexpr Duration bucket_size{std::int64_t{1} << 31};
+
+  [[nodiscard]] std::int64_t number_at(Instant instant) const noexcept {
+    std::int64_t cycles = 0;
+    if (instant >= horizon_) [[unlikely]] {
+      cycles = 1 + (instant - horizon_) / Duration{gregorian_cycle};
+      instant -= cycles * gregorian_cycle;
+    }
+    std::size_t number = 0;
+    if (instant >= hints_begin_) [[likely]] {
+      const auto bucket = static_cast<std::size_t>((instant - hints_begin_) / bucket_size);
+      number = hints_[std::min(bucket, hint_last_)];
+    }
+    while (instant >= segments_[number].end) ++number;
+    return static_cast<std::int64_t>(number) + cycles * cycle_size_;
+  }
+
+  void repeat_last(std::size_t count);
+  void make_hints();
+  [[nodiscard]] Segment repeated(std::int64_t number) const noexcept;
+
+  std::vector<Segment> segments_;     // the table
+  std::int64_t size_ = 0;             // segments_.size(), which would cost a division
+  std::int64_t cycle_size_ = 0;       // the last so many of them repeat; 0: the last has no end
+  Instant horizon_ = Instant::max();  // where the first repetition begins
+
+  // The number of the segment that holds the beginning of each bucket, from the first transition
+  // to the last. A binary search would do, at twice the cost of everything else in `next`.
+  std::vector<std::uint16_t> hints_;
+  std::size_t hint_last_ = 0;
+  Instant hints_begin_;
+};
+
+}  // namespace dutiful

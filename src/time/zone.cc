@@ -1,0 +1,154 @@
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <system_error>
+
+#include <dutiful/zone.h>
+
+#include "text/quote.h"
+#include "time/timeline.h"
+#include "time/tzif.h"
+
+namespace dutiful {
+namespace {
+
+// The largest zone files of the database are a few kilobytes.
+constexpr std::size_t zone_file_size_max = 1 << 20;
+
+constexpr const char* host_zone_file = "/etc/localtime";
+
+std::filesystem::path database() {
+  const char* directory = std::getenv("TZDIR");
+  return directory != nullptr && *directory != '\0' ? directory : "/usr/share/zoneinfo";
+}
+
+// Reads a zone file. Errors name `zone`, and end with `remedy`.
+Timeline read_zone_file(const std::filesystem::path& path,
+                        std::string_view zone,
+                        const std::string& remedy) {
+  const auto fail = [&](const std::string& reason) -> ZoneError {
+    return {std::string{zone}, reason + "; " + remedy};
+  };
+
+  std::error_code error;
+  const auto status = std::filesystem::status(path, error);
+  if (error) throw fail("cannot read " + path.string() + ": " + error.message());
+  if (!is_regular_file(status)) throw fail(path.string() + " is not a file");
+  std::ifstream file{path, std::ios::binary};
+  std::string bytes(zone_file_size_max + 1, '\0');
+  if (!file) throw fail("cannot read " + path.string() + ": " + std::strerror(errno));
+  file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  if (file.bad()) throw fail("cannot read " + path.string() + ": " + std::strerror(errno));
+  bytes.resize(static_cast<std::size_t>(file.gcount()));
+
+  auto parsed = bytes.size() > zone_file_size_max ? "is too large" : parse_tzif(bytes);
+  if (const auto* reason = std::get_if<std::string>(&parsed)) {
+    throw fail("the zone file " + path.string() + " " + *reason);
+  }
+  auto& contents = std::get<TzifContents>(parsed);
+  return {contents.initial, std::move(contents.transitions), contents.rule};
+}
+
+// A name of the database must not lead out of it.
+bool is_inside(const std::filesystem::path& name) {
+  return name.is_relative() && std::ranges::find(name, "..") == name.end();
+}
+
+}  // namespace
+
+ZoneError::ZoneError(std::string zone, std::string reason)
+    : Error("Cannot load time zone " + quote(zone) + ": " + reason),
+      zone_(std::move(zone)),
+      reason_(std::move(reason)) {}
+
+Zone::Zone(std::string name, std::shared_ptr<const Timeline> timeline)
+    : name_(std::move(name)), timeline_(std::move(timeline)) {}
+
+Zone Zone::utc() {
+  using namespace std::chrono_literals;
+  return {"UTC", std::make_shared<const Timeline>(0s, std::vector<Transition>{}, std::nullopt)};
+}
+
+Zone Zone::load(std::string_view name) {
+  // A leading colon says "not a POSIX rule" (POSIX, "Other Environment Variables").
+  const std::string_view given = name;
+  const bool may_be_rule = !name.starts_with(':');
+  if (!may_be_rule) name.remove_prefix(1);
+  if (name == "UTC") return utc();
+  if (name.empty() || name.find('\0') != std::string_view::npos) {
+    throw ZoneError(std::string{given}, "not a zone name; use one such as Europe/Berlin or UTC");
+  }
+
+  const std::filesystem::path path = name;
+  if (path.is_absolute()) {
+    return {std::string{name},
+            std::make_shared<const Timeline>(
+                read_zone_file(path, given, "use a zone name such as Europe/Berlin or UTC"))};
+  }
+  std::error_code error;
+  const std::filesystem::path in_database = database() / path;
+  if (is_inside(path) && is_regular_file(std::filesystem::status(in_database, error))) {
+    return {std::string{name},
+            std::make_shared<const Timeline>(
+                read_zone_file(in_database, given, "reinstall the package tzdata"))};
+  }
+  if (const auto rule = may_be_rule ? parse_posix_rule(name) : std::nullopt) {
+    return {std::string{name},
+            std::make_shared<const Timeline>(rule->standard, std::vector<Transition>{}, rule)};
+  }
+  if (!is_directory(std::filesystem::status(database(), error))) {
+    throw ZoneError(std::string{given},
+                    "there is no zone database at " + database().string() +
+                        "; install the package tzdata, or set TZDIR");
+  }
+  throw ZoneError(std::string{given},
+                  "there is no such zone in " + database().string() +
+                      ", nor is it a POSIX rule like CET-1CEST,M3.5.0,M10.5.0/3; "
+                      "`timedatectl list-timezones` shows the names");
+}
+
+Zone Zone::host() {
+  if (const char* tz = std::getenv("TZ")) {
+    // An empty TZ is UTC, by long custom of C libraries.
+    return *tz == '\0' || std::strcmp(tz, ":") == 0 ? utc() : load(tz);
+  }
+  std::error_code error;
+  const std::filesystem::path file = std::filesystem::read_symlink(host_zone_file, error);
+  Timeline timeline = read_zone_file(host_zone_file,
+                                     host_zone_file,
+                                     "set TZ (TZ=UTC is always there), or link a file of the zone "
+                                     "database to it");
+
+  // /etc/localtime is a link into the database, by localtime(5): what follows is the zone's name.
+  const std::string target = file.string();
+  constexpr std::string_view marker = "zoneinfo/";
+  const auto at = target.find(marker);
+  std::string name = at == std::string::npos ? host_zone_file : target.substr(at + marker.size());
+  return {std::move(name), std::make_shared<const Timeline>(std::move(timeline))};
+}
+
+std::chrono::seconds Zone::offset_at(Instant instant) const {
+  return timeline_->at(std::min(instant, Instant::max() - Duration{1}))->offset;
+}
+
+LocalReading Zone::read(std::chrono::local_time<Duration> local) const {
+  // No zone is ever further than this from UTC, so what the clocks showed then came before `local`.
+  constexpr std::chrono::hours offset_max{26};
+  const Instant as_utc{local.time_since_epoch()};
+
+  auto segment = timeline_->at(as_utc - offset_max);
+  const auto instant = [&] { return as_utc - segment->offset; };
+  while (instant() >= segment->end) segment.to_next();
+  if (instant() < segment->begin) return Skipped{segment->begin};
+
+  const Instant first = instant();
+  while (segment->end <= as_utc + offset_max) {
+    segment.to_next();
+    if (segment->begin <= instant() && instant() < segment->end) return Repeated{first, instant()};
+  }
+  return Unique{first};
+}
+
+}  // namespace dutiful
