@@ -1,0 +1,53 @@
+// When a cron expression is due in a zone.
+#pragma once
+
+#include <optional>
+
+#include <dutiful/cron.h>
+#include <dutiful/time.h>
+#include <dutiful/zone.h>
+
+namespace dutiful {
+
+// What becomes of a civil minute that occurs twice because the clocks were set back (RULES T4).
+enum class RepeatedMinutes {
+  both,        // it is due both times
+  first_only,  // only the first occurrence is due
+};
+
+// A zone and a policy: turns the civil minutes of cron expressions into instants.
+//
+//   Calendar calendar{Zone::load("America/New_York")};
+//   auto half_past_two = CronExpression::parse("30 2 * * *");
+//   // In the night of 2025-03-09 there is no 02:30. It is not due that day (RULES T3):
+//   calendar.next(half_past_two, sys_days{2025y / 3 / 8} + 12h);   // 2025-03-10T02:30:00-04:00
+//   auto half_past_one = CronExpression::parse("30 1 * * *");
+//   // In the night of 2025-11-02 there are two 01:30, and it is due at both (RULES T4):
+//   calendar.next(half_past_one, sys_days{2025y / 11 / 2});          // 2025-11-02T01:30:00-04:00
+//   calendar.next(half_past_one, sys_days{2025y / 11 / 2} + 5h + 30min);  // …T01:30:00-05:00
+//
+// next() is strictly after its instant and previous() at or before its own, so a loop over next()
+// always advances. An immutable value, safe to share between threads; nothing allocates.
+class Calendar {
+ public:
+  explicit Calendar(Zone zone, RepeatedMinutes repeated_minutes = RepeatedMinutes::both) noexcept;
+
+  // Throw CronCalculationError where the civil years 1 to 9999 hold none.
+  [[nodiscard]] Instant next(const CronExpression& cron, Instant after) const;
+  [[nodiscard]] Instant previous(const CronExpression& cron, Instant from) const;
+
+  // The same, with nothing instead of the exception.
+  [[nodiscard]] std::optional<Instant> find_next(const CronExpression& cron,
+                                                 Instant after) const noexcept;
+  [[nodiscard]] std::optional<Instant> find_previous(const CronExpression& cron,
+                                                     Instant from) const noexcept;
+
+  [[nodiscard]] const Zone& zone() const noexcept { return zone_; }
+  [[nodiscard]] RepeatedMinutes repeated_minutes() const noexcept { return repeated_minutes_; }
+
+ private:
+  Zone zone_;
+  RepeatedMinutes repeated_minutes_;
+};
+
+}  // namespace dutiful

@@ -1,0 +1,141 @@
+// Cron expressions, strictly as POSIX has them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <dutiful/error.h>
+#include <dutiful/time.h>
+
+namespace dutiful {
+
+// Five fields that choose civil minutes (RULES C1, C2):
+//
+//   minute 0-59   hour 0-23   day 1-31   month 1-12   weekday 0-6 (0 = Sunday)
+//
+// A field is `*` or a list of numbers and ranges. Day and weekday are joined by "or" where both are
+// restricted, that is anything but a bare `*` (RULES C4).
+//
+//   auto weekdays = CronExpression::parse("15 3 * * 1-5");
+//   weekdays.matches(local_days{2025y / 3 / 10} + 3h + 15min);   // true: a Monday
+//   weekdays.next(local_days{2025y / 3 / 7} + 3h + 15min);       // 2025-03-10 03:15: strictly
+//   after weekdays.previous(local_days{2025y / 3 / 9} + 12h);          // 2025-03-07 03:15: at or
+//   before CronExpression::parse("*/15 * * * *");                       // throws; says: use
+//   0,15,30,45
+//
+// Which instants those minutes are depends on a zone: see Calendar.
+//
+// The value is the schedule, not the text: `0 0 * * *` and `00 0 1-31 * *` are equal, since they
+// choose the same minutes. Whether two *texts* are equal (RULES P3) is a question for the texts.
+//
+// A CronExpression is a 32-byte value. All of it is safe to use from any thread, and nothing
+// allocates except to_string() and errors.
+class CronExpression {
+ public:
+  // Throws InvalidCronExpressionError. Takes time linear in the length of the text (RULES C7).
+  [[nodiscard]] static CronExpression parse(std::string_view text);
+
+  // The same, with nothing instead of the exception; the way for text that is often wrong.
+  [[nodiscard]] static std::optional<CronExpression> try_parse(std::string_view text) noexcept;
+
+  [[nodiscard]] bool matches(CivilMinute minute) const noexcept;
+
+  // The first matching minute after `after`, the last one at or before `from`.
+  // Throw CronCalculationError where the years 1 to 9999 hold none (RULES C5: `0 0 30 2 *`).
+  [[nodiscard]] CivilMinute next(CivilMinute after) const;
+  [[nodiscard]] CivilMinute previous(CivilMinute from) const;
+
+  // The same, with nothing instead of the exception. Both bounds are inclusive.
+  [[nodiscard]] std::optional<CivilMinute> find_at_or_after(CivilMinute from) const noexcept;
+  [[nodiscard]] std::optional<CivilMinute> find_at_or_before(CivilMinute from) const noexcept;
+
+  // No month it chooses has a day that it chooses.
+  [[nodiscard]] bool never_matches() const noexcept;
+
+  // The shortest text of the same schedule: parse(e.to_string()) == e.
+  [[nodiscard]] std::string to_string() const;
+
+  // What each field chooses, as bits: bit n is value n. Days and weekdays are joined by "or"; a
+  // weekday mask of 0 means that only the days decide, and the other way round.
+  struct Fields {
+    std::uint64_t minutes;
+    std::uint32_t hours;
+    std::uint32_t days;
+    std::uint16_t months;
+    std::uint8_t weekdays;
+  };
+  [[nodiscard]] Fields fields() const noexcept;
+
+  friend bool operator==(const CronExpression&, const CronExpression&) = default;
+
+ private:
+  friend class CronSearch;
+
+  explicit CronExpression(const Fields& fields) noexcept;
+
+  std::uint64_t minutes_;   // bit n: minute n
+  std::uint64_t weekdays_;  // bit n: weekday n mod 7, for six weeks; 0 when only days_ decides
+  std::uint32_t hours_;     // bit n: hour n
+  std::uint32_t days_;      // bit n: day n + 1; 0 when only weekdays_ decides
+  std::uint16_t months_;    // bit n: month n + 1
+  std::uint16_t first_;     // first matching minute of a matching day, counted from its midnight
+  std::uint16_t last_;      // last one
+  std::uint16_t unused_ = 0;
+};
+static_assert(sizeof(CronExpression) == 32);
+
+// One field of an expression cannot be read. The cause of an InvalidCronExpressionError.
+class FieldParseError : public Error {
+ public:
+  FieldParseError(std::string field_value, std::string field_name, const std::string& reason);
+  [[nodiscard]] std::string_view name() const noexcept override { return "FieldParseError"; }
+  [[nodiscard]] const std::string& field_value() const noexcept { return field_value_; }
+  [[nodiscard]] const std::string& field_name() const noexcept { return field_name_; }
+
+ private:
+  std::string field_value_;
+  std::string field_name_;
+};
+
+// An expression is not POSIX cron (RULES C3, C6).
+class InvalidCronExpressionError : public Error {
+ public:
+  struct Details {
+    std::string expression;
+    std::string field;        // minute, hour, day, month, weekday; expression for the whole
+    std::string field_value;  // that field's text
+    std::string reason;       // ends with the equivalent, where there is one
+    std::string equivalent;   // a field or an expression in POSIX that means the same; may be empty
+    std::size_t offset = 0;   // the offending characters of the expression
+    std::size_t length = 0;
+  };
+
+  explicit InvalidCronExpressionError(Details details);
+  [[nodiscard]] std::string_view name() const noexcept override {
+    return "InvalidCronExpressionError";
+  }
+  [[nodiscard]] const std::string& expression() const noexcept { return details_.expression; }
+  [[nodiscard]] const std::string& field() const noexcept { return details_.field; }
+  [[nodiscard]] const std::string& reason() const noexcept { return details_.reason; }
+  [[nodiscard]] const Details& details() const noexcept { return details_; }
+
+ private:
+  Details details_;
+};
+
+// There is no next or no previous occurrence (RULES C5).
+class CronCalculationError : public Error {
+ public:
+  CronCalculationError(std::string expression, std::string current_time, const std::string& cause);
+  [[nodiscard]] std::string_view name() const noexcept override { return "CronCalculationError"; }
+  [[nodiscard]] const std::string& expression() const noexcept { return expression_; }
+  [[nodiscard]] const std::string& current_time() const noexcept { return current_time_; }
+
+ private:
+  std::string expression_;
+  std::string current_time_;
+};
+
+}  // namespace dutiful

@@ -1,0 +1,204 @@
+#include "cron/diagnosis.h"
+
+#include <gtest/gtest.h>
+
+namespace dutiful {
+namespace {
+
+struct Row {
+  const char* text;
+  const char* field;
+  const char* reason;
+  const char* pointed_at;
+};
+
+// C3, C6: every kind of fault has its own reason, and an equivalent where there is one.
+TEST(Diagnosis, names_the_field_the_reason_and_the_characters) {
+  for (const Row& row : std::initializer_list<Row>{
+           // The number of fields comes first.
+           {"",
+            "expression",
+            "is empty; POSIX cron wants five fields: minute hour day month weekday",
+            ""},
+           {"*/5 * * *",
+            "expression",
+            "has 4 fields; POSIX cron wants five fields: minute hour day month weekday",
+            "*/5 * * *"},
+           {"0 0 12 * * ?",
+            "expression",
+            "has 6 fields; POSIX cron wants five fields: minute hour day month weekday; it has "
+            "neither seconds nor years",
+            "?"},
+           {"*\n*\n*\n*\n*",
+            "expression",
+            "has 1 field; POSIX cron wants five fields: minute hour day month weekday; only "
+            "spaces and tabs separate them",
+            "*\n*\n*\n*\n*"},
+           // Macros
+           {"@daily",
+            "expression",
+            "is the macro \"@daily\"; POSIX cron has no macros; use 0 0 * * *",
+            "@daily"},
+           {" @Hourly ",
+            "expression",
+            "is the macro \"@Hourly\"; POSIX cron has no macros; use 0 * * * *",
+            "@Hourly"},
+           {"@reboot",
+            "expression",
+            "is the macro \"@reboot\"; POSIX cron has no macros",
+            "@reboot"},
+           {"@every 5m",
+            "expression",
+            "is the macro \"@every 5m\"; POSIX cron has no macros",
+            "@every 5m"},
+           // Steps
+           {"*/15 * * * *",
+            "minute",
+            "has the step \"*/15\"; POSIX cron has no steps; use 0,15,30,45",
+            "*/15"},
+           {"0 0 5,1-30/10 * *",
+            "day",
+            "has the step \"1-30/10\"; POSIX cron has no steps; use 1,5,11,21",
+            "1-30/10"},
+           {"*/1 * * * *", "minute", "has the step \"*/1\"; POSIX cron has no steps; use *", "*/1"},
+           // 5/15 runs on to the hour's end with some programs, and is just 5 with others.
+           {"5/15 * * * *", "minute", "has the step \"5/15\"; POSIX cron has no steps", "5/15"},
+           {"*/0 * * * *", "minute", "has the step \"*/0\"; POSIX cron has no steps", "*/0"},
+           {"*/x * * * *", "minute", "has the step \"*/x\"; POSIX cron has no steps", "*/x"},
+           {"* * * * sun-sat/2",
+            "weekday",
+            "has the step \"sun-sat/2\"; POSIX cron has no steps; use 0,2,4,6",
+            "sun-sat/2"},
+           // Names
+           {"0 0 * * mon-fri",
+            "weekday",
+            "has the name \"mon\"; POSIX cron has only numbers; use 1-5",
+            "mon"},
+           {"0 0 * JAN,july *",
+            "month",
+            "has the name \"JAN\"; POSIX cron has only numbers; use 1,7",
+            "JAN"},
+           {"0 0 * * fri-sun",
+            "weekday",
+            "has the name \"fri\"; POSIX cron has only numbers; use 0,5,6",
+            "fri"},
+           {"0 0 * mon *", "month", "has the word \"mon\"; POSIX cron has only numbers", "mon"},
+           {"0 noon * * *", "hour", "has the word \"noon\"; POSIX cron has only numbers", "noon"},
+           {"0 5pm * * *", "hour", "has \"5pm\"; POSIX cron has only numbers", "5pm"},
+           // Weekday 7
+           {"0 0 * * 7", "weekday", "has 7; use 0 for Sunday: 0", "7"},
+           {"0 0 * * 5-7", "weekday", "has 7; use 0 for Sunday: 0,5,6", "7"},
+           {"0 0 * * 1,07", "weekday", "has 07; use 0 for Sunday: 0,1", "07"},
+           {"0 0 * * 8", "weekday", "has 8, which is out of range; it takes 0 to 6", "8"},
+           // Quartz
+           {"0 0 ? * 1",
+            "day",
+            "has \"?\", which is Quartz; POSIX cron has no ? L W #; use *",
+            "?"},
+           {"0 0 L * *", "day", "has \"L\", which is Quartz; POSIX cron has no ? L W #", "L"},
+           {"0 0 1,15W * *",
+            "day",
+            "has \"15W\", which is Quartz; POSIX cron has no ? L W #",
+            "15W"},
+           {"0 0 * * 5#3",
+            "weekday",
+            "has \"5#3\", which is Quartz; POSIX cron has no ? L W #",
+            "5#3"},
+           // Ranges
+           {"50-10 * * * *",
+            "minute",
+            "has the range \"50-10\"; ranges do not wrap around; use 0-10,50-59",
+            "50-10"},
+           {"0 22-2,5 * * *",
+            "hour",
+            "has the range \"22-2\"; ranges do not wrap around; use 0-2,5,22,23",
+            "22-2"},
+           {"1- * * * *", "minute", "has the half range \"1-\"; write both ends", "1-"},
+           {"- * * * *", "minute", "has the half range \"-\"; write both ends", "-"},
+           {"1-2-3 * * * *", "minute", "has the range \"1-2-3\"; a range has two ends", "1-2-3"},
+           {"60 * * * *", "minute", "has 60, which is out of range; it takes 0 to 59", "60"},
+           {"* * 0 * *", "day", "has 0, which is out of range; it takes 1 to 31", "0"},
+           {"* * 5-99999999999999999999 * *",
+            "day",
+            "has 99999999999999999999, which is out of range; it takes 1 to 31",
+            "99999999999999999999"},
+           // Numbers in other notations
+           {"-5 * * * *", "minute", "has a sign in \"-5\"; numbers have none", "-5"},
+           {"1-+5 * * * *", "minute", "has a sign in \"1-+5\"; numbers have none", "1-+5"},
+           {"1--5 * * * *", "minute", "has a sign in \"1--5\"; numbers have none", "1--5"},
+           {"1.5 * * * *", "minute", "has a decimal point in \"1.5\"; numbers are whole", "1.5"},
+           {"0x1F * * * *", "minute", "has \"0x1F\"; numbers are decimal", "0x1F"},
+           {"1e1 * * * *", "minute", "has an exponent in \"1e1\"; numbers are plain digits", "1e1"},
+           // Lists
+           {"1,,2 * * * *",
+            "minute",
+            "has an empty list element; write a number between commas",
+            ","},
+           {"1, * * * *",
+            "minute",
+            "has an empty list element; write a number between commas",
+            ","},
+           {", * * * *", "minute", "has an empty list element; write a number between commas", ","},
+           {"1,* * * * *",
+            "minute",
+            "has * beside other characters; it is either * alone or a list of numbers and ranges",
+            "*"},
+           // Other characters, whole
+           {"* * * * *\n",
+            "weekday",
+            "has the character \"\\n\"; only spaces and tabs separate fields",
+            "\n"},
+           {"* 3; * * *",
+            "hour",
+            "has the character \";\"; it takes only digits, commas, hyphens or *",
+            ";"},
+           {"* * * * ５",
+            "weekday",
+            "has the character \"５\"; it takes only digits, commas, hyphens or *",
+            "５"},
+           // The first bad field is the one that is reported.
+           {"* 24 32 13 7", "hour", "has 24, which is out of range; it takes 0 to 23", "24"},
+       }) {
+    const auto details = diagnose(row.text);
+    EXPECT_EQ(details.expression, row.text);
+    EXPECT_EQ(details.field, row.field) << row.text;
+    EXPECT_EQ(details.reason, row.reason) << row.text;
+    EXPECT_EQ(details.expression.substr(details.offset, details.length), row.pointed_at)
+        << row.text;
+  }
+}
+
+// E: the message's form, and the field's own error as the cause.
+TEST(Diagnosis, becomes_an_error_with_details_and_a_cause) {
+  try {
+    (void)CronExpression::parse("0 0 * * mon");
+    FAIL();
+  } catch (const InvalidCronExpressionError& error) {
+    EXPECT_EQ(error.name(), "InvalidCronExpressionError");
+    EXPECT_STREQ(error.what(),
+                 "Invalid cron expression \"0 0 * * mon\": weekday field has the name \"mon\"; "
+                 "POSIX cron has only numbers; use 1");
+    EXPECT_EQ(error.expression(), "0 0 * * mon");
+    EXPECT_EQ(error.field(), "weekday");
+    try {
+      std::rethrow_exception(error.cause());
+    } catch (const FieldParseError& cause) {
+      EXPECT_EQ(cause.name(), "FieldParseError");
+      EXPECT_EQ(cause.field_value(), "mon");
+      EXPECT_EQ(cause.field_name(), "weekday");
+    }
+  }
+}
+
+// X4: what comes from outside cannot forge a line.
+TEST(Diagnosis, keeps_the_message_on_one_line) {
+  try {
+    (void)CronExpression::parse("1\ndutiful: all is well");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(std::string{error.what()}.find('\n'), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace dutiful

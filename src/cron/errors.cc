@@ -1,0 +1,39 @@
+#include <dutiful/cron.h>
+
+#include "cron/cause.h"
+#include "text/quote.h"
+
+namespace dutiful {
+
+FieldParseError::FieldParseError(std::string field_value,
+                                 std::string field_name,
+                                 const std::string& reason)
+    : Error(field_name + " field " + reason),
+      field_value_(std::move(field_value)),
+      field_name_(std::move(field_name)) {}
+
+InvalidCronExpressionError::InvalidCronExpressionError(Details details)
+    : Error("Invalid cron expression " + quote(details.expression) + ": " + details.field +
+                " field " + details.reason,
+            std::make_exception_ptr(
+                FieldParseError(details.field_value, details.field, details.reason))),
+      details_(std::move(details)) {}
+
+CronCalculationError::CronCalculationError(std::string expression,
+                                           std::string current_time,
+                                           const std::string& cause)
+    // RULES E has one message for both directions.
+    : Error("Failed to calculate next occurrence: " + cause,
+            std::make_exception_ptr(std::range_error(cause))),
+      expression_(std::move(expression)),
+      current_time_(std::move(current_time)) {}
+
+std::string no_occurrence(const CronExpression& cron, std::string_view text, Direction direction) {
+  if (cron.never_matches()) {
+    return quote(text) + " never matches, as no month it chooses has a day it chooses";
+  }
+  return quote(text) + (direction == Direction::next ? " has none before the year 10000"
+                                                     : " has none after the year 0");
+}
+
+}  // namespace dutiful
