@@ -1,0 +1,30 @@
+// The commands of the program; each is in a file of its own.
+#pragma once
+
+#include <functional>
+#include <stdexcept>
+#include <string>
+
+#include "cli/console.h"
+
+namespace CLI {
+class App;
+}
+
+namespace dutiful {
+
+// A command line, or a value on it, that cannot be understood: exit status 2.
+class UsageError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// What a command does once its arguments are read.
+using Action = std::function<Exit(Console&)>;
+
+// Each adds its command to the program and returns what it does.
+void add_next(CLI::App& program, Action& chosen);
+void add_prev(CLI::App& program, Action& chosen);
+void add_explain(CLI::App& program, Action& chosen);
+
+}  // namespace dutiful

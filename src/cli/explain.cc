@@ -1,0 +1,104 @@
+// dutiful explain: a cron expression in plain English, or why it is none.
+
+#include <memory>
+#include <ostream>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include <dutiful/cron.h>
+
+#include "cli/commands.h"
+#include "cli/expression_argument.h"
+#include "cron/cause.h"
+#include "cron/english.h"
+#include "text/quote.h"
+
+namespace dutiful {
+namespace {
+
+struct Arguments {
+  std::string expression;
+  bool json = false;
+};
+
+// The expression on one line, and carets below the offending characters. Both are measured in
+// escaped text, so that the carets stand right below a tab or a newline too.
+std::string point_at(const InvalidCronExpressionError::Details& details) {
+  const auto bare = [](std::string_view text) {
+    const std::string shown = quote(text);
+    return shown.substr(1, shown.size() - 2);
+  };
+  const auto columns = [](std::string_view text) {
+    return static_cast<std::size_t>(
+        std::ranges::count_if(text, [](char c) { return (c & 0xc0) != 0x80; }));
+  };
+  const std::string_view expression = details.expression;
+  const std::string before = bare(expression.substr(0, details.offset));
+  const std::string where = bare(expression.substr(details.offset, details.length));
+  return "  " + before + where + bare(expression.substr(details.offset + details.length)) + "\n  " +
+         std::string(columns(before), ' ') +
+         std::string(std::max<std::size_t>(columns(where), 1), '^');
+}
+
+nlohmann::ordered_json to_json(const CronExpression& cron, const std::string& text) {
+  return {{"expression", text},
+          {"valid", true},
+          {"english", to_english(cron)},
+          {"canonical", cron.to_string()},
+          {"neverMatches", cron.never_matches()}};
+}
+
+nlohmann::ordered_json to_json(const InvalidCronExpressionError& error) {
+  const auto& details = error.details();
+  nlohmann::ordered_json document{{"expression", details.expression},
+                                  {"valid", false},
+                                  {"error", error.name()},
+                                  {"field", details.field},
+                                  {"reason", details.reason},
+                                  {"equivalent", nullptr},
+                                  {"offset", details.offset},
+                                  {"length", details.length}};
+  if (!details.equivalent.empty()) document["equivalent"] = details.equivalent;
+  return document;
+}
+
+// Bytes that are not UTF-8 cannot stand in JSON; U+FFFD takes their place.
+void print(std::ostream& out, const nlohmann::ordered_json& document) {
+  out << document.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << '\n';
+}
+
+Exit explain(const Arguments& arguments, Console& console) try {
+  const auto cron = CronExpression::parse(arguments.expression);
+  if (arguments.json) {
+    print(console.out, to_json(cron, arguments.expression));
+    return Exit::done;
+  }
+  console.out << to_english(cron) << '\n';
+  if (cron.never_matches()) {
+    console.out << "It is never due: " << no_occurrence(cron, arguments.expression, Direction::next)
+                << '\n';
+  }
+  return Exit::done;
+} catch (const InvalidCronExpressionError& error) {
+  if (arguments.json) print(console.out, to_json(error));
+  console.err << "dutiful: " << error.what() << '\n' << point_at(error.details()) << '\n';
+  return Exit::no;
+}
+
+}  // namespace
+
+void add_explain(CLI::App& program, Action& chosen) {
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* command = program.add_subcommand(
+      "explain", "Say a cron expression in plain English, or why it is invalid");
+  add_expression(*command, arguments->expression);
+  command->add_flag("--json", arguments->json, "Print one JSON object");
+  command->footer("Example:\n  dutiful explain '15 3 * * 1-5'");
+  command->callback([=, &chosen] {
+    require_one_expression(*command, arguments->expression);
+    chosen = [=](Console& console) { return explain(*arguments, console); };
+  });
+}
+
+}  // namespace dutiful

@@ -1,0 +1,150 @@
+// dutiful next, dutiful prev: when a cron expression is due.
+
+#include <memory>
+#include <optional>
+#include <ostream>
+#include <string>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include <dutiful/calendar.h>
+
+#include "cli/commands.h"
+#include "cli/expression_argument.h"
+#include "cron/cause.h"
+#include "text/quote.h"
+#include "time/iso8601.h"
+
+namespace dutiful {
+namespace {
+
+struct Arguments {
+  std::string expression;
+  std::optional<std::string> from;
+  std::optional<std::string> zone;
+  std::string repeated = "both";
+  std::uint64_t count = 1;
+  bool json = false;
+};
+
+// The instant that --from means. A local time that the clocks showed twice is its first occurrence;
+// one that they jumped over is the moment just before the jump.
+Instant read_from(const std::string& text, const Zone& zone) {
+  const auto timestamp = parse_timestamp(text);
+  if (!timestamp) {
+    throw UsageError("--from: " + quote(text) +
+                     " is not a time; write one such as 2025-11-02T01:30:00-04:00, "
+                     "2025-11-02T05:30:00Z, or 2025-11-02T01:30:00 for local time");
+  }
+  if (timestamp->offset) return Instant{timestamp->local.time_since_epoch() - *timestamp->offset};
+  const LocalReading reading = zone.read(timestamp->local);
+  if (const auto* unique = std::get_if<Unique>(&reading)) return unique->at;
+  if (const auto* repeated = std::get_if<Repeated>(&reading)) return repeated->first;
+  return std::get<Skipped>(reading).transition - Duration{1};
+}
+
+// Prints occurrences, as lines or as one JSON document.
+class Printer {
+ public:
+  Printer(const Arguments& arguments, const Zone& zone, std::ostream& out)
+      : arguments_(arguments), zone_(zone), out_(out) {}
+
+  void print(Instant instant) {
+    const std::string text = format_second(instant, zone_.offset_at(instant));
+    if (!arguments_.json) {
+      out_ << text << '\n';
+    } else {
+      occurrences_.push_back(text);
+    }
+  }
+
+  void finish(Instant from) {
+    if (!arguments_.json) return;
+    const nlohmann::ordered_json document{{"expression", arguments_.expression},
+                                          {"zone", zone_.name()},
+                                          {"repeated", arguments_.repeated},
+                                          {"from", format_second(from, zone_.offset_at(from))},
+                                          {"occurrences", occurrences_}};
+    out_ << document.dump() << '\n';
+  }
+
+ private:
+  const Arguments& arguments_;
+  const Zone& zone_;
+  std::ostream& out_;
+  nlohmann::ordered_json occurrences_ = nlohmann::ordered_json::array();
+};
+
+Exit print_occurrences(const Arguments& arguments, Direction direction, Console& console) {
+  const auto cron = CronExpression::parse(arguments.expression);
+  const Zone zone = arguments.zone ? Zone::load(*arguments.zone) : Zone::host();
+  const Instant from = arguments.from ? read_from(*arguments.from, zone) : console.now();
+  const Calendar calendar{
+      zone, arguments.repeated == "both" ? RepeatedMinutes::both : RepeatedMinutes::first_only};
+
+  Printer printer{arguments, zone, console.out};
+  Instant at = from;
+  for (std::uint64_t printed = 0; printed < arguments.count && console.out; ++printed) {
+    const auto found = direction == Direction::next ? calendar.find_next(cron, at)
+                                                    : calendar.find_previous(cron, at);
+    if (!found) {
+      if (printed > 0) printer.finish(from);
+      throw CronCalculationError(arguments.expression,
+                                 format_utc(at),
+                                 no_occurrence(cron, arguments.expression, direction));
+    }
+    printer.print(*found);
+    at = direction == Direction::next ? *found : *found - Duration{1};
+  }
+  printer.finish(from);
+  return Exit::done;
+}
+
+void add(CLI::App& program, Direction direction, Action& chosen) {
+  const bool next = direction == Direction::next;
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* command =
+      program.add_subcommand(next ? "next" : "prev",
+                             next ? "Show when a cron expression is due next"
+                                  : "Show when a cron expression was due last, newest first");
+  add_expression(*command, arguments->expression);
+  command->add_option("--from", arguments->from)
+      ->type_name("TIME")
+      ->description(std::string{next ? "Strictly after this time" : "At or before this time"} +
+                    ": ISO 8601 with an offset or Z, or a local time of the zone (default: now)");
+  command->add_option("--count", arguments->count, "How many occurrences to show")
+      ->type_name("N")
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000'000}))
+      ->capture_default_str();
+  command->add_option("--zone", arguments->zone)
+      ->type_name("ZONE")
+      ->description(
+          "A time zone, as TZ would have it: Europe/Berlin, UTC, "
+          "CET-1CEST,M3.5.0,M10.5.0/3 (default: the host's)");
+  command->add_option("--repeated", arguments->repeated)
+      ->type_name("POLICY")
+      ->description(
+          "A minute that occurs twice when clocks are set back is due both times (both) "
+          "or the first time only (first_only)")
+      ->check(CLI::IsMember({"both", "first_only"}))
+      ->capture_default_str();
+  command->add_flag("--json", arguments->json, "Print one JSON object");
+  command->footer(std::string{"Example:\n  dutiful "} + (next ? "next" : "prev") +
+                  " '15 3 * * 1-5' --zone America/New_York --count 3");
+  command->callback([=, &chosen] {
+    require_one_expression(*command, arguments->expression);
+    chosen = [=](Console& console) { return print_occurrences(*arguments, direction, console); };
+  });
+}
+
+}  // namespace
+
+void add_next(CLI::App& program, Action& chosen) {
+  add(program, Direction::next, chosen);
+}
+void add_prev(CLI::App& program, Action& chosen) {
+  add(program, Direction::previous, chosen);
+}
+
+}  // namespace dutiful

@@ -1,0 +1,15 @@
+// The program `dutiful`, apart from the process it runs in.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/console.h"
+
+namespace dutiful {
+
+// Runs the command that the arguments name (without the program's own name). Errors are told on
+// `console.err` as "dutiful: <message>"; nothing is thrown.
+[[nodiscard]] Exit run_program(std::vector<std::string> arguments, Console& console);
+
+}  // namespace dutiful

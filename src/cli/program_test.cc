@@ -1,0 +1,222 @@
+#include "cli/program.h"
+
+#include <cstdlib>
+#include <sstream>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "support/times.h"
+
+namespace dutiful {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+struct Result {
+  int status;
+  std::string out;
+  std::string err;
+};
+
+Result dutiful(std::vector<std::string> arguments) {
+  std::ostringstream out;
+  std::ostringstream err;
+  Console console{.out = out, .err = err, .now = [] { return at("2025-06-01T12:00:00Z"); }};
+  const Exit status = run_program(std::move(arguments), console);
+  return {static_cast<int>(status), out.str(), err.str()};
+}
+
+TEST(Program, next_prints_one_instant_a_line) {
+  const auto result =
+      dutiful({"next", "15 3 * * 1-5", "--zone", "America/New_York", "--count", "2"});
+  EXPECT_EQ(result.out, "2025-06-02T03:15:00-04:00\n2025-06-03T03:15:00-04:00\n");
+  EXPECT_EQ(result.err, "");
+  EXPECT_EQ(result.status, 0);
+}
+
+TEST(Program, next_is_after_now_and_one_by_default) {
+  EXPECT_EQ(dutiful({"next", "0 12 * * *"}).out, "2025-06-02T12:00:00+00:00\n");
+  EXPECT_EQ(dutiful({"prev", "0 12 * * *"}).out, "2025-06-01T12:00:00+00:00\n");
+}
+
+TEST(Program, prev_prints_the_newest_first) {
+  EXPECT_EQ(dutiful({"prev", "0 0 29 2 *", "--count", "2"}).out,
+            "2024-02-29T00:00:00+00:00\n2020-02-29T00:00:00+00:00\n");
+}
+
+TEST(Program, from_is_an_instant_or_a_local_time_of_the_zone) {
+  const auto next = [](const char* from) {
+    return dutiful({"next", "* * * * *", "--zone", "America/New_York", "--from", from}).out;
+  };
+  EXPECT_EQ(next("2025-06-01T08:00:00-04:00"), "2025-06-01T08:01:00-04:00\n");
+  EXPECT_EQ(next("2025-06-01T12:00:00Z"), "2025-06-01T08:01:00-04:00\n");
+  EXPECT_EQ(next("2025-06-01T08:00:00"), "2025-06-01T08:01:00-04:00\n");
+  // A local time that came twice is its first coming; one that never came is the jump over it.
+  EXPECT_EQ(next("2025-11-02T01:30:00"), "2025-11-02T01:31:00-04:00\n");
+  EXPECT_EQ(next("2025-03-09T02:30:00"), "2025-03-09T03:00:00-04:00\n");
+}
+
+TEST(Program, repeated_chooses_the_policy) {
+  const auto next = [](const char* policy) {
+    return dutiful({"next",
+                    "30 1 * * *",
+                    "--zone=America/New_York",
+                    "--from=2025-11-02T01:30:00-04:00",
+                    "--repeated",
+                    policy})
+        .out;
+  };
+  EXPECT_EQ(next("both"), "2025-11-02T01:30:00-05:00\n");
+  EXPECT_EQ(next("first_only"), "2025-11-03T01:30:00-05:00\n");
+}
+
+TEST(Program, offsets_print_with_seconds_where_a_zone_has_them) {
+  EXPECT_EQ(
+      dutiful({"next", "0 12 * * *", "--zone", "Africa/Monrovia", "--from", "1971-06-01T00:00:00Z"})
+          .out,
+      "1971-06-01T12:00:00-00:44:30\n");
+}
+
+TEST(Program, json_is_one_object) {
+  const auto result = dutiful({"next", "0 0 1 1 *", "--zone", "UTC", "--count", "2", "--json"});
+  EXPECT_EQ(nlohmann::json::parse(result.out),
+            nlohmann::json::parse(R"({"expression": "0 0 1 1 *", "zone": "UTC", "repeated": "both",
+              "from": "2025-06-01T12:00:00+00:00",
+              "occurrences": ["2026-01-01T00:00:00+00:00", "2027-01-01T00:00:00+00:00"]})"));
+}
+
+// FORMATS: nothing on stdout, the message of RULES E on stderr, exit 1.
+TEST(Program, says_no_to_invalid_and_never_matching_expressions) {
+  for (const char* command : {"next", "prev"}) {
+    const auto invalid = dutiful({command, "*/15 * * * *", "--json"});
+    EXPECT_EQ(invalid.out, "");
+    EXPECT_EQ(invalid.err,
+              "dutiful: Invalid cron expression \"*/15 * * * *\": minute field has the step "
+              "\"*/15\"; POSIX cron has no steps; use 0,15,30,45\n");
+    EXPECT_EQ(invalid.status, 1);
+
+    const auto never = dutiful({command, "0 0 30 02 *", "--json"});
+    EXPECT_EQ(never.out, "");
+    EXPECT_EQ(never.err,
+              "dutiful: Failed to calculate next occurrence: \"0 0 30 02 *\" never matches, as no "
+              "month it chooses has a day it chooses\n");
+    EXPECT_EQ(never.status, 1);
+  }
+}
+
+TEST(Program, prints_what_there_is_before_the_end_of_time) {
+  const auto result =
+      dutiful({"next", "0 0 1 1 *", "--count", "9", "--from", "9997-06-01T00:00:00Z"});
+  EXPECT_EQ(result.out, "9998-01-01T00:00:00+00:00\n9999-01-01T00:00:00+00:00\n");
+  EXPECT_THAT(result.err, HasSubstr("has none before the year 10000"));
+  EXPECT_EQ(result.status, 1);
+}
+
+TEST(Program, refuses_wrong_usage_with_status_2) {
+  struct Row {
+    std::vector<std::string> arguments;
+    const char* message;
+  };
+  for (const Row& row : std::initializer_list<Row>{
+           {{}, "subcommand is required"},
+           {{"nxt", "* * * * *"}, "no command \"nxt\"; there are next, prev, explain"},
+           {{"next"}, "EXPR is required"},
+           {{"next", "*", "*", "*", "*", "*"}, "put quotes around it"},
+           {{"next", "* * * * *", "--bogus"}, "unknown option \"--bogus\""},
+           {{"next", "* * * * *", "--count", "0"}, "--count"},
+           {{"next", "* * * * *", "--count", "-1"}, "--count"},
+           {{"next", "* * * * *", "--count", "many"}, "--count"},
+           {{"next", "* * * * *", "--repeated", "twice"}, "--repeated"},
+           {{"next", "* * * * *", "--from", "tomorrow"}, "--from: \"tomorrow\" is not a time"},
+           {{"next", "* * * * *", "--zone", "Mars/Olympus"}, "Cannot load time zone"},
+           {{"explain"}, "EXPR is required"},
+           {{"explain", "* * * * *", "more"}, "put quotes around it"},
+       }) {
+    const auto result = dutiful(row.arguments);
+    EXPECT_EQ(result.status, 2) << row.message;
+    EXPECT_EQ(result.out, "") << row.message;
+    EXPECT_THAT(result.err, StartsWith("dutiful: "));
+    EXPECT_THAT(result.err, HasSubstr(row.message));
+  }
+}
+
+TEST(Program, refuses_a_host_zone_that_cannot_be_loaded) {
+  setenv("TZ", "Nowhere/City", 1);
+  const auto result = dutiful({"next", "* * * * *"});
+  setenv("TZ", "UTC", 1);
+  EXPECT_EQ(result.status, 2);
+  EXPECT_THAT(result.err, HasSubstr("Cannot load time zone \"Nowhere/City\""));
+}
+
+TEST(Program, takes_expressions_that_begin_with_a_hyphen) {
+  const auto result = dutiful({"next", "--count", "1", "--", "-5 * * * *"});
+  EXPECT_EQ(result.status, 1);
+  EXPECT_THAT(result.err, HasSubstr("minute field has a sign"));
+}
+
+TEST(Program, explains_in_english) {
+  const auto result = dutiful({"explain", "15 3 * * 1-5"});
+  EXPECT_EQ(result.out, "At 03:15, Monday through Friday\n");
+  EXPECT_EQ(result.status, 0);
+}
+
+TEST(Program, explains_that_an_expression_is_never_due) {
+  const auto result = dutiful({"explain", "0 0 30 2 *"});
+  EXPECT_EQ(result.out,
+            "At 00:00, on the 30th of February\n"
+            "It is never due: \"0 0 30 2 *\" never matches, as no month it chooses has a day it "
+            "chooses\n");
+  EXPECT_EQ(result.status, 0);
+}
+
+TEST(Program, explain_points_at_the_offending_characters) {
+  const auto result = dutiful({"explain", "0 0 * * mon-fri"});
+  EXPECT_EQ(result.out, "");
+  EXPECT_EQ(result.err,
+            "dutiful: Invalid cron expression \"0 0 * * mon-fri\": weekday field has the name "
+            "\"mon\"; POSIX cron has only numbers; use 1-5\n"
+            "  0 0 * * mon-fri\n"
+            "          ^^^\n");
+  EXPECT_EQ(result.status, 1);
+
+  // The carets stand below what is shown, also where that is longer than what was given.
+  EXPECT_THAT(dutiful({"explain", "1\t2 é 3 *\n"}).err,
+              HasSubstr("  1\\t2 é 3 *\\n\n"
+                        "       ^\n"));
+  EXPECT_THAT(dutiful({"explain", ""}).err, HasSubstr("\n  \n  ^\n"));
+}
+
+TEST(Program, explain_answers_in_json_too) {
+  const auto valid = nlohmann::json::parse(dutiful({"explain", "--json", "15 03 * * 1-5"}).out);
+  EXPECT_EQ(valid["valid"], true);
+  EXPECT_EQ(valid["english"], "At 03:15, Monday through Friday");
+  EXPECT_EQ(valid["canonical"], "15 3 * * 1-5");
+  EXPECT_EQ(valid["neverMatches"], false);
+
+  const auto result = dutiful({"explain", "--json", "@daily\xff"});
+  const auto invalid = nlohmann::json::parse(result.out);
+  EXPECT_EQ(invalid["valid"], false);
+  EXPECT_EQ(invalid["error"], "InvalidCronExpressionError");
+  EXPECT_EQ(invalid["field"], "expression");
+  EXPECT_EQ(invalid["equivalent"], nullptr);
+  EXPECT_EQ(result.status, 1);
+}
+
+TEST(Program, every_command_has_help) {
+  for (const std::vector<std::string>& arguments : {std::vector<std::string>{"--help"},
+                                                    {"next", "--help"},
+                                                    {"prev", "--help"},
+                                                    {"explain", "--help"}}) {
+    const auto result = dutiful(arguments);
+    EXPECT_EQ(result.status, 0);
+    EXPECT_THAT(result.out, HasSubstr("Usage: dutiful"));
+    EXPECT_EQ(result.err, "");
+  }
+  EXPECT_THAT(dutiful({"--version"}).out, StartsWith("dutiful "));
+}
+
+}  // namespace
+}  // namespace dutiful
