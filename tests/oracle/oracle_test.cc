@@ -1,0 +1,101 @@
+// Expected results that were computed independently of this project (tests/data/*.jsonl).
+
+#include <fstream>
+#include <sstream>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <dutiful/cron.h>
+
+#include "cli/program.h"
+
+namespace dutiful {
+namespace {
+
+std::vector<nlohmann::json> read_lines(const std::string& name) {
+  std::ifstream file{DUTIFUL_TEST_DATA "/" + name};
+  std::vector<nlohmann::json> lines;
+  for (std::string line; std::getline(file, line);) lines.push_back(nlohmann::json::parse(line));
+  return lines;
+}
+
+struct Result {
+  Exit status;
+  std::string out;
+  std::string err;
+};
+
+Result dutiful(const std::vector<std::string>& arguments) {
+  std::ostringstream out;
+  std::ostringstream err;
+  Console console{.out = out, .err = err, .now = [] { return Instant{}; }};
+  const Exit status = run_program(arguments, console);
+  return {status, out.str(), err.str()};
+}
+
+// C1, C2, C4, C5, T1-T5, as the commands `next` and `prev` show them.
+TEST(Oracle, next_and_prev_agree_on_every_case) {
+  const auto cases = read_lines("next.jsonl");
+  ASSERT_EQ(cases.size(), 600);
+
+  for (const auto& expected : cases) {
+    for (const std::string command : {"next", "prev"}) {
+      const auto result = dutiful({command,
+                                   "--from",
+                                   expected["from"],
+                                   "--count",
+                                   std::to_string(expected["count"].get<int>()),
+                                   "--zone",
+                                   expected["zone"],
+                                   "--repeated",
+                                   expected["repeated"],
+                                   "--",
+                                   expected["expr"]});
+      std::string lines;
+      if (!expected.contains("error")) {
+        for (const std::string line : expected[command]) lines += line + '\n';
+      }
+      EXPECT_EQ(result.out, lines) << command << ' ' << expected;
+      EXPECT_EQ(result.status, expected.contains("error") ? Exit::no : Exit::done) << result.err;
+      EXPECT_EQ(result.err.starts_with("dutiful: Failed to calculate next occurrence: "),
+                expected.contains("error"))
+          << result.err;
+    }
+  }
+}
+
+// C3, C6: the field that is blamed, and an equivalent that means the same.
+TEST(Oracle, every_invalid_expression_is_rejected_for_its_reason) {
+  const auto cases = read_lines("invalid.jsonl");
+  ASSERT_EQ(cases.size(), 80);
+
+  for (const auto& expected : cases) {
+    const std::string text = expected["expr"];
+    try {
+      (void)CronExpression::parse(text);
+      ADD_FAILURE() << "accepted: " << expected;
+    } catch (const InvalidCronExpressionError& error) {
+      EXPECT_EQ(error.field(), expected["field"]) << error.what();
+      EXPECT_EQ(error.expression(), text);
+      if (!expected.contains("equivalent")) continue;
+
+      // The message ends with the equivalent: of the field, or of the whole expression.
+      const auto& details = error.details();
+      ASSERT_FALSE(details.equivalent.empty()) << error.what();
+      EXPECT_TRUE(std::string{error.what()}.ends_with(' ' + details.equivalent)) << error.what();
+      std::string mended = details.equivalent;
+      if (details.field != "expression") {
+        mended = text;
+        mended.replace(
+            mended.find(details.field_value), details.field_value.size(), details.equivalent);
+      }
+      EXPECT_EQ(CronExpression::parse(mended),
+                CronExpression::parse(expected["equivalent"].get<std::string>()))
+          << error.what();
+    }
+  }
+}
+
+}  // namespace
+}  // namespace dutiful
