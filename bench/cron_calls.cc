@@ -1,0 +1,62 @@
+// One operation over the whole set, once: for counting instructions with callgrind.
+//
+//   cron_calls parse|walk|next|previous     prints the number of calls
+//
+// Only what happens below measured_calls() should be collected (--toggle-collect=measured_calls).
+
+#include <iostream>
+#include <string_view>
+
+#include <dutiful/calendar.h>
+
+#include "cron_set.h"
+
+namespace dutiful {
+namespace {
+
+template <typename Result>
+void keep(const Result& result) {
+  asm volatile("" : : "g"(&result) : "memory");
+}
+
+}  // namespace
+}  // namespace dutiful
+
+using namespace dutiful;
+
+extern "C" __attribute__((noinline)) std::size_t measured_calls(
+    std::string_view operation,
+    const std::vector<std::string>& texts,
+    const std::vector<CronExpression>& crons,
+    const std::vector<Instant>& instants,
+    const Calendar& calendar) {
+  if (operation == "parse") {
+    for (const std::string& text : texts) keep(CronExpression::try_parse(text));
+    return texts.size();
+  }
+  for (const CronExpression& cron : crons) {
+    for (const Instant instant : instants) {
+      const CivilMinute minute{
+          std::chrono::floor<std::chrono::minutes>(instant.time_since_epoch())};
+      if (operation == "walk") keep(cron.find_at_or_after(minute));
+      if (operation == "next") keep(calendar.find_next(cron, instant));
+      if (operation == "previous") keep(calendar.find_previous(cron, instant));
+    }
+  }
+  return crons.size() * instants.size();
+}
+
+int main(int argc, char** argv) {
+  const std::string_view operation = argc == 2 ? argv[1] : "";
+  if (operation != "parse" && operation != "walk" && operation != "next" &&
+      operation != "previous") {
+    std::cerr << "usage: cron_calls parse|walk|next|previous\n";
+    return 2;
+  }
+  const auto texts = bench_expressions(1000);
+  const auto instants = bench_instants(100);
+  std::vector<CronExpression> crons;
+  for (const std::string& text : texts) crons.push_back(CronExpression::parse(text));
+  const Calendar calendar{Zone::load(bench_zone)};
+  std::cout << measured_calls(operation, texts, crons, instants, calendar) << '\n';
+}
