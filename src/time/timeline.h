@@ -74,7 +74,9 @@ class Timeline {
     Segment beyond_table_;
   };
 
-  // The segment that holds the instant. Requires instant < Instant::max(), which none holds.
+  // The segment that holds the instant. Requires instant <= instant_max: far beyond every year that
+  // is searched, and far from where milliseconds overflow.
+  static constexpr Instant instant_max = std::chrono::sys_days{std::chrono::year::max() / 1 / 1};
   [[nodiscard]] Cursor at(Instant instant) const noexcept { return {*this, number_at(instant)}; }
 
  private:

@@ -130,7 +130,7 @@ Zone Zone::host() {
 }
 
 std::chrono::seconds Zone::offset_at(Instant instant) const {
-  return timeline_->at(std::min(instant, Instant::max() - Duration{1}))->offset;
+  return timeline_->at(std::min(instant, Timeline::instant_max))->offset;
 }
 
 LocalReading Zone::read(std::chrono::local_time<Duration> local) const {

@@ -57,7 +57,7 @@ TEST(Zone, goes_on_by_its_rule_for_ever) {
     EXPECT_EQ(zone.offset_at(at(std::string{year} + "-07-01T00:00:00Z")), -4h) << year;
     EXPECT_EQ(zone.offset_at(at(std::string{year} + "-12-01T00:00:00Z")), -5h) << year;
   }
-  EXPECT_EQ(zone.offset_at(Instant::max()), zone.offset_at(Instant::max() - 1ms));
+  EXPECT_EQ(zone.offset_at(Instant::max()), -5h);  // as in the last winter there is
   EXPECT_EQ(zone.offset_at(Instant::min()), -(4h + 56min + 2s));
   EXPECT_EQ(Zone::utc().offset_at(Instant::max()), 0h);
 }
