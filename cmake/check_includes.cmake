@@ -2,7 +2,7 @@
 cmake_minimum_required(VERSION 3.25)
 string(REPLACE "," ";" allowed "${MAY_USE}")
 list(APPEND allowed ${LAYER})
-file(GLOB files ${FOLDER}/*.h ${FOLDER}/*.cc)
+file(GLOB_RECURSE files ${FOLDER}/*.h ${FOLDER}/*.cc)
 foreach(file ${files})
   file(STRINGS ${file} lines REGEX "^#include \"")
   foreach(line ${lines})

@@ -1,0 +1,136 @@
+// Every error of the scheduler, by the names of the specification (RULES E).
+//
+// The errors of cron expressions and zones are in cron.h and zone.h.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <dutiful/error.h>
+#include <dutiful/time.h>
+
+namespace dutiful {
+
+// Input that came as data, from a task file or a binding, is not a list of registrations.
+class RegistrationsNotArrayError : public Error {
+ public:
+  RegistrationsNotArrayError() : Error("Registrations must be an array") {}
+  [[nodiscard]] std::string_view name() const noexcept override {
+    return "RegistrationsNotArrayError";
+  }
+};
+
+// One of them has the wrong arity or a value of the wrong type.
+class RegistrationShapeError : public Error {
+ public:
+  RegistrationShapeError(std::size_t registration_index, std::string received)
+      : Error("Invalid registration shape: expected [string, string, function, Duration]"),
+        registration_index_(registration_index),
+        received_(std::move(received)) {}
+  [[nodiscard]] std::string_view name() const noexcept override { return "RegistrationShapeError"; }
+  [[nodiscard]] std::size_t registration_index() const noexcept { return registration_index_; }
+  [[nodiscard]] const std::string& received() const noexcept { return received_; }
+
+ private:
+  std::size_t registration_index_;
+  std::string received_;
+};
+
+// A registration's value is not acceptable: an empty name, a missing callback.
+class InvalidRegistrationError : public Error {
+ public:
+  InvalidRegistrationError(std::string field, std::string value, std::string reason);
+  [[nodiscard]] std::string_view name() const noexcept override {
+    return "InvalidRegistrationError";
+  }
+  [[nodiscard]] const std::string& field() const noexcept { return field_; }
+  [[nodiscard]] const std::string& value() const noexcept { return value_; }
+  [[nodiscard]] const std::string& reason() const noexcept { return reason_; }
+
+ private:
+  std::string field_;
+  std::string value_;
+  std::string reason_;
+};
+
+// A name stands twice in a list.
+class ScheduleDuplicateTaskError : public Error {
+ public:
+  explicit ScheduleDuplicateTaskError(std::string task_name);
+  [[nodiscard]] std::string_view name() const noexcept override {
+    return "ScheduleDuplicateTaskError";
+  }
+  [[nodiscard]] const std::string& task_name() const noexcept { return task_name_; }
+
+ private:
+  std::string task_name_;
+};
+
+// A list holds an expression that is not POSIX cron. The cause is an InvalidCronExpressionError.
+class CronExpressionInvalidError : public Error {
+ public:
+  CronExpressionInvalidError(const std::string& message,
+                             std::string expression,
+                             std::string field,
+                             std::string reason,
+                             std::exception_ptr cause)
+      : Error(message, std::move(cause)),
+        expression_(std::move(expression)),
+        field_(std::move(field)),
+        reason_(std::move(reason)) {}
+  [[nodiscard]] std::string_view name() const noexcept override {
+    return "CronExpressionInvalidError";
+  }
+  [[nodiscard]] const std::string& expression() const noexcept { return expression_; }
+  [[nodiscard]] const std::string& field() const noexcept { return field_; }
+  [[nodiscard]] const std::string& reason() const noexcept { return reason_; }
+
+ private:
+  std::string expression_;
+  std::string field_;
+  std::string reason_;
+};
+
+class NegativeRetryDelayError : public Error {
+ public:
+  explicit NegativeRetryDelayError(Duration retry_delay)
+      : Error("Retry delay must be non-negative"), retry_delay_(retry_delay) {}
+  [[nodiscard]] std::string_view name() const noexcept override {
+    return "NegativeRetryDelayError";
+  }
+  [[nodiscard]] Duration retry_delay() const noexcept { return retry_delay_; }
+
+ private:
+  Duration retry_delay_;
+};
+
+// initialize() on a scheduler that is initializing, running or stopping (RULES I4).
+class SchedulerAlreadyActiveError : public Error {
+ public:
+  explicit SchedulerAlreadyActiveError(std::string current_state)
+      : Error("Cannot initialize scheduler: scheduler is already " + current_state),
+        current_state_(std::move(current_state)) {}
+  [[nodiscard]] std::string_view name() const noexcept override {
+    return "SchedulerAlreadyActiveError";
+  }
+  [[nodiscard]] const std::string& current_state() const noexcept { return current_state_; }
+
+ private:
+  std::string current_state_;
+};
+
+// The state is held by another live scheduler (RULES P6); nothing was changed.
+class StateHeldError : public Error {
+ public:
+  StateHeldError(std::string state, std::string holder);
+  [[nodiscard]] std::string_view name() const noexcept override { return "StateHeldError"; }
+  [[nodiscard]] const std::string& state() const noexcept { return state_; }
+  [[nodiscard]] const std::string& holder() const noexcept { return holder_; }
+
+ private:
+  std::string state_;
+  std::string holder_;
+};
+
+}  // namespace dutiful

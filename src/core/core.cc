@@ -1,0 +1,287 @@
+#include "core/core.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <unordered_map>
+
+namespace dutiful {
+namespace {
+
+template <typename Entry>
+void push(std::vector<Entry>& heap, Entry entry) {
+  heap.push_back(entry);
+  std::push_heap(heap.begin(), heap.end());
+}
+
+template <typename Entry>
+Entry pop(std::vector<Entry>& heap) {
+  std::pop_heap(heap.begin(), heap.end());
+  const Entry entry = heap.back();
+  heap.pop_back();
+  return entry;
+}
+
+// Orders schedules by what they choose; for finding equal ones.
+auto key_of(const CronExpression& cron) {
+  const auto f = cron.fields();
+  return std::tuple{f.minutes, f.hours, f.days, f.months, f.weekdays};
+}
+
+// The obligations of RULES K2 that are pending, each with the instant since when; no_instant where
+// it is not.
+struct Obligations {
+  Instant orphan, boot, retry, due;
+
+  [[nodiscard]] Instant earliest() const {
+    Instant first = Instant::max();
+    for (const Instant since : {orphan, boot, retry, due}) {
+      if (since != no_instant) first = std::min(first, since);
+    }
+    return first;
+  }
+  [[nodiscard]] bool any() const { return earliest() != Instant::max(); }
+};
+
+Obligations obligations_of(const Core::Task& task, Instant now) {
+  const TaskProgress& progress = task.progress;
+  const bool retry_due = progress.retry_at != no_instant && progress.retry_at <= now;
+  return {.orphan = progress.orphan_pending ? progress.last_attempt : no_instant,
+          .boot = progress.boot_pending ? progress.first_coming : no_instant,
+          .retry = retry_due ? progress.retry_at : no_instant,
+          .due = task.due_since};
+}
+
+}  // namespace
+
+Core::Core(Calendar calendar, std::size_t max_concurrent)
+    : calendar_(std::move(calendar)), max_concurrent_(max_concurrent) {}
+
+void Core::apply(const Plan& plan, const std::vector<std::int64_t>& rows, Instant now) {
+  std::unordered_map<std::string_view, TaskId> known;
+  for (TaskId id = 0; id < tasks_.size(); ++id) {
+    Task& task = tasks_[id];
+    if (!task.in_use) continue;
+    task.registered = false;
+    task.due_since = no_instant;
+    task.queued_since = no_instant;
+    if (task.progress.state == TaskState::running) {
+      known.emplace(task.config.name, id);
+    } else {
+      task.in_use = false;
+      free_.push_back(id);
+    }
+  }
+  schedules_.clear();
+  pulses_.clear();
+  retries_.clear();
+  ready_.clear();
+  awaiting_retry_ = 0;
+
+  std::map<decltype(key_of(std::declval<const CronExpression&>())), std::uint32_t> interned;
+  std::uint32_t rank = 0;
+  for (const PlannedTask& planned : plan.tasks) {
+    TaskId id = 0;
+    const auto running = known.find(planned.config.name);
+    if (running != known.end()) {
+      id = running->second;
+    } else if (!free_.empty()) {
+      id = free_.back();
+      free_.pop_back();
+    } else {
+      id = static_cast<TaskId>(tasks_.size());
+      tasks_.emplace_back();
+    }
+
+    Task& task = tasks_[id];
+    TaskProgress progress = planned.progress;
+    if (running != known.end() && progress.state != TaskState::running) {
+      // Removed while its run went on, and here again: it waits for that run to end (I4).
+      keep_running(progress, task.progress);
+    }
+    const auto [place, is_new] = interned.try_emplace(
+        key_of(planned.schedule), static_cast<std::uint32_t>(schedules_.size()));
+    if (is_new) schedules_.push_back({planned.schedule, {}});
+    task = Task{.config = planned.config,
+                .progress = progress,
+                .schedule = place->second,
+                .rank = rank,
+                .row = rows[rank],
+                .registered = true,
+                .in_use = true};
+    schedules_[task.schedule].tasks.push_back(id);
+
+    const auto due = calendar_.find_next(planned.schedule, progress.served_until);
+    if (due && *due <= now) task.due_since = *due;
+    if (progress.retry_at != no_instant) await_retry(id);
+    make_ready(id, now);
+    ++rank;
+  }
+  for (std::uint32_t number = 0; number < schedules_.size(); ++number) await_pulse(number, now);
+  latest_ = now;
+}
+
+void Core::end(TaskId id, Outcome outcome, Instant now) {
+  Task& task = tasks_[id];
+  --running_;
+  if (outcome == Outcome::success) {
+    task.progress.state = TaskState::awaiting_run;
+    task.progress.last_success = now;
+  } else {
+    task.progress.state = TaskState::awaiting_retry;
+    task.progress.last_failure = now;
+    task.progress.retry_at = now + task.config.retry_delay;
+  }
+  if (!task.registered) {
+    task.in_use = false;
+    free_.push_back(id);
+    return;
+  }
+  if (outcome == Outcome::failure) await_retry(id);
+  make_ready(id, now);
+}
+
+std::vector<Start> Core::start_due(Instant now, std::size_t limit) {
+  if (now + clock_ahead_max < latest_) take_clock_back(now);
+  latest_ = now;
+  take_pulses(now);
+  take_retries(now);
+  std::vector<Start> starts;
+  while (!ready_.empty() && !at_capacity() && starts.size() < limit) {
+    const Entry entry = pop(ready_);
+    if (tasks_[entry.id].queued_since != entry.at) continue;
+    starts.push_back(start(entry.id, now));
+  }
+  return starts;
+}
+
+void Core::undo(const std::vector<Start>& starts) {
+  for (const Start& undone : starts) {
+    Task& task = tasks_[undone.task];
+    --running_;
+    task.progress = undone.before;
+    task.due_since = undone.due_since_before;
+    if (task.progress.retry_at != no_instant) await_retry(undone.task);
+    make_ready(undone.task, undone.at);
+  }
+}
+
+Instant Core::next_wake() const {
+  if (!ready_.empty() && !at_capacity()) return no_instant;
+  Instant wake = Instant::max();
+  if (!pulses_.empty()) wake = std::min(wake, pulses_.front().at);
+  if (!retries_.empty()) wake = std::min(wake, retries_.front().at);
+  return wake;
+}
+
+std::vector<TaskRecord> Core::records() const {
+  std::vector<TaskRecord> records;
+  for (const Task& task : tasks_) {
+    if (task.registered) records.push_back({task.row, task.config, task.progress});
+  }
+  return records;
+}
+
+void Core::take_clock_back(Instant now) {
+  for (Task& task : tasks_) {
+    if (task.registered) correct_clock(task.progress, now);
+  }
+  pulses_.clear();
+  for (std::uint32_t number = 0; number < schedules_.size(); ++number) await_pulse(number, now);
+}
+
+void Core::await_pulse(std::uint32_t number, Instant now) {
+  const auto next = calendar_.find_next(schedules_[number].cron, now);
+  if (next) push(pulses_, Entry{*next, 0, number});  // else never due (C5)
+}
+
+void Core::take_pulses(Instant now) {
+  while (!pulses_.empty() && pulses_.front().at <= now) {
+    const Entry entry = pop(pulses_);
+    for (const TaskId id : schedules_[entry.id].tasks) {
+      Task& task = tasks_[id];
+      // A pulse at or before the last start is served (T7); an earlier one may be owed already.
+      if (entry.at <= task.progress.served_until || task.due_since != no_instant) continue;
+      task.due_since = entry.at;
+      make_ready(id, now);
+    }
+    await_pulse(entry.id, now);
+  }
+}
+
+void Core::take_retries(Instant now) {
+  while (!retries_.empty() && retries_.front().at <= now) {
+    const Entry entry = pop(retries_);
+    if (tasks_[entry.id].progress.retry_at == entry.at) make_ready(entry.id, now);
+  }
+}
+
+// Queues a task that is owed a run and does not run, unless it is queued for as long already.
+void Core::make_ready(TaskId id, Instant now) {
+  Task& task = tasks_[id];
+  if (!task.registered || task.progress.state == TaskState::running) return;
+  const Obligations pending = obligations_of(task, now);
+  if (!pending.any()) return;
+  const Instant since = pending.earliest();
+  if (task.queued_since != no_instant && task.queued_since <= since) return;
+  task.queued_since = since;
+  push(ready_, Entry{since, task.rank, id});
+}
+
+void Core::await_retry(TaskId id) {
+  const Task& task = tasks_[id];
+  push(retries_, Entry{task.progress.retry_at, task.rank, id});
+  ++awaiting_retry_;
+  // A retry that a pulse pre-empts leaves its entry behind. Sweep before they outnumber the rest.
+  if (retries_.size() > 2 * awaiting_retry_ + 64) {
+    std::erase_if(retries_, [this](const Entry& entry) {
+      return tasks_[entry.id].progress.retry_at != entry.at;
+    });
+    std::make_heap(retries_.begin(), retries_.end());
+  }
+}
+
+Start Core::start(TaskId id, Instant now) {
+  Task& task = tasks_[id];
+  TaskProgress& progress = task.progress;
+  const Obligations pending = obligations_of(task, now);
+  Start start{.task = id,
+              .reason = Reason::cron,
+              .at = now,
+              .scheduled = pending.due,
+              .preempts_retry = progress.retry_at != no_instant,
+              .before = progress,
+              .due_since_before = task.due_since};
+  if (pending.orphan != no_instant) {
+    start.reason = Reason::orphan;
+    start.scheduled = pending.orphan;
+  } else if (pending.boot != no_instant) {
+    start.reason = Reason::boot;
+    start.scheduled = pending.boot;
+  } else if (pending.retry != no_instant &&
+             (pending.due == no_instant || pending.retry <= pending.due)) {
+    start.reason = Reason::retry;
+    start.scheduled = pending.retry;
+    start.preempts_retry = false;
+  }
+
+  // A start clears every obligation (K2).
+  if (progress.retry_at != no_instant) --awaiting_retry_;
+  progress.state = TaskState::running;
+  progress.boot_pending = false;
+  progress.orphan_pending = false;
+  progress.retry_at = no_instant;
+  progress.last_attempt = now;
+  progress.served_until = std::max(progress.served_until, now);  // the clock may have been set back
+  if (start.reason == Reason::cron || start.reason == Reason::boot) {
+    progress.pulse = start.scheduled;
+    progress.attempt = 0;
+  }
+  ++progress.attempt;
+  task.due_since = no_instant;
+  task.queued_since = no_instant;
+  ++running_;
+  return start;
+}
+
+}  // namespace dutiful

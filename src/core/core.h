@@ -1,0 +1,111 @@
+// The scheduler as a state machine: which tasks are owed a run, and when the next one will be.
+#pragma once
+
+#include <vector>
+
+#include "core/plan.h"
+
+namespace dutiful {
+
+// The number of a task in the core: the same as long as it is registered or runs.
+using TaskId = std::uint32_t;
+
+// A decision to run a task. It holds once it is durable, and can be undone until then.
+struct Start {
+  TaskId task;
+  Reason reason;
+  Instant at;
+  Instant scheduled;    // the pulse, the retry instant, the interrupted start, or the first coming
+  bool preempts_retry;  // a retry was waiting, and this is not it (K6)
+
+  // What the task was before, for undo().
+  TaskProgress before;
+  Instant due_since_before;
+};
+
+enum class Outcome : std::uint8_t { success, failure };
+
+// No I/O, no threads, no clock: values in, decisions out. A copy is another scheduler in the same
+// state.
+//
+// Equal schedules are kept once, and pulses come from a queue over schedules: a minute in which
+// nothing is due costs nothing, however many tasks there are.
+class Core {
+ public:
+  Core(Calendar calendar, std::size_t max_concurrent);
+
+  // Registers the planned tasks in place of those before. Runs that go on are kept: of a task that
+  // the plan does not name until they end, and its number with them.
+  // `rows` are the tasks' places in the store, in the plan's order.
+  void apply(const Plan& plan, const std::vector<std::int64_t>& rows, Instant now);
+
+  // A run has ended. Requires that the task runs.
+  void end(TaskId task, Outcome outcome, Instant now);
+
+  // Starts what is owed a run at `now` and may run: earliest due first, then by name (X1).
+  [[nodiscard]] std::vector<Start> start_due(Instant now, std::size_t limit = ~std::size_t{0});
+
+  // Takes back decisions that could not be made durable. The obligations stand as before.
+  void undo(const std::vector<Start>& starts);
+
+  // When start_due() will next have something to do, if nothing else happens; Instant::max() if
+  // never. May be in the past.
+  [[nodiscard]] Instant next_wake() const;
+
+  struct Task {
+    TaskConfig config;
+    TaskProgress progress;
+    std::uint32_t schedule = 0;
+    std::uint32_t rank = 0;  // the place of the name in byte order
+    std::int64_t row = PlannedTask::no_row;
+    bool registered = false;
+    bool in_use = false;                // registered or running
+    Instant due_since = no_instant;     // the earliest unserved pulse
+    Instant queued_since = no_instant;  // the key of its entry in ready_; no_instant: none
+  };
+  [[nodiscard]] const Task& task(TaskId id) const { return tasks_[id]; }
+  [[nodiscard]] std::size_t running() const { return running_; }
+
+  // The registered tasks as a store would hold them.
+  [[nodiscard]] std::vector<TaskRecord> records() const;
+
+ private:
+  struct Schedule {
+    CronExpression cron;
+    std::vector<TaskId> tasks;
+  };
+  // An entry of a queue, the earliest first. An entry whose task has moved on is passed over.
+  struct Entry {
+    Instant at;
+    std::uint32_t rank;
+    TaskId id;
+    friend bool operator<(const Entry& a, const Entry& b) {  // std's heaps keep the greatest first
+      return a.at != b.at ? a.at > b.at : a.rank > b.rank;
+    }
+  };
+
+  void take_clock_back(Instant now);
+  void await_pulse(std::uint32_t number, Instant now);
+  void take_pulses(Instant now);
+  void take_retries(Instant now);
+  void make_ready(TaskId id, Instant now);
+  void await_retry(TaskId id);
+  [[nodiscard]] Start start(TaskId id, Instant now);
+  [[nodiscard]] bool at_capacity() const {
+    return max_concurrent_ != 0 && running_ >= max_concurrent_;
+  }
+
+  Calendar calendar_;
+  std::size_t max_concurrent_;
+  std::vector<Task> tasks_;
+  std::vector<TaskId> free_;
+  std::vector<Schedule> schedules_;
+  std::vector<Entry> pulses_;   // heap, an entry a schedule; id is the schedule's number
+  std::vector<Entry> retries_;  // heap; stale where the task's retry_at is another
+  std::vector<Entry> ready_;    // heap; stale where the task's queued_since is another
+  std::size_t awaiting_retry_ = 0;
+  std::size_t running_ = 0;
+  Instant latest_ = no_instant;  // the newest `now`
+};
+
+}  // namespace dutiful

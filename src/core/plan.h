@@ -1,0 +1,62 @@
+// What becomes of every task when a list is registered (RULES P2, K4).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/policies.h"
+#include "core/task.h"
+
+namespace dutiful {
+
+// A task as it is persisted. The number is its place in the store.
+struct TaskRecord {
+  std::int64_t row = 0;
+  TaskConfig config;
+  TaskProgress progress;
+};
+
+enum class Classification : std::uint8_t { added, preserved, overridden };
+
+struct PlannedTask {
+  static constexpr std::int64_t no_row = -1;
+
+  TaskConfig config;
+  CronExpression schedule;
+  TaskProgress progress;
+  Classification classification;
+  bool orphaned = false;         // its run was interrupted: it is restarted at once
+  bool clock_corrected = false;  // its last start lies in the future by more than a DST change (T7)
+  std::int64_t row = no_row;     // of the record that it continues
+};
+
+struct Plan {
+  std::vector<PlannedTask> tasks;   // in byte order of their names
+  std::vector<TaskRecord> removed;  // persisted, but not registered any more
+};
+
+// RULES T7: an instant of the past that lies further in the future than this was taken from a clock
+// that has been corrected since.
+inline constexpr std::chrono::hours clock_ahead_max{3};
+
+// Lets pulses after `now` count again where the clock has been corrected; says whether it was.
+bool correct_clock(TaskProgress& progress, Instant now);
+
+// Lets a task that comes for the first time take over the run that is going on under its name.
+void keep_running(TaskProgress& progress, const TaskProgress& before);
+
+// Classifies a list against the records of the scheduler before. Pure: changes nothing.
+//
+// A record in the state `running` belongs to a scheduler that is no more, and is an orphan (P5);
+// when a running scheduler is given a new list, its own runs go on and are not.
+//
+// Requires unique names and valid cron texts.
+enum class Runs { are_interrupted, go_on };
+[[nodiscard]] Plan make_plan(std::vector<TaskConfig> list,
+                             std::vector<TaskRecord> records,
+                             Instant now,
+                             const Calendar& calendar,
+                             Override override,
+                             Runs runs);
+
+}  // namespace dutiful

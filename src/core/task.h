@@ -1,0 +1,50 @@
+// What the scheduler knows of a task: how it is registered, and how far it has come.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include <dutiful/time.h>
+
+namespace dutiful {
+
+// No such instant: it has not happened, or is not to happen.
+inline constexpr Instant no_instant = Instant::min();
+
+// How a task is registered. Compared by the exact text (RULES P3).
+struct TaskConfig {
+  std::string name;
+  std::string cron;
+  Duration retry_delay{};
+
+  friend bool operator==(const TaskConfig&, const TaskConfig&) = default;
+};
+
+// The task lifecycle of RULES K1. Stored, so never renumbered.
+enum class TaskState : std::uint8_t {
+  awaiting_run = 0,
+  running = 1,
+  awaiting_retry = 2,
+};
+
+// How far a task has come (RULES K8): what changes from run to run, and survives a crash.
+struct TaskProgress {
+  TaskState state = TaskState::awaiting_run;
+  bool boot_pending = false;    // it came for the first time in a minute that pulses (K2)
+  bool orphan_pending = false;  // its last run was interrupted by a crash (K2)
+  std::uint32_t attempt = 0;    // of the newest run: how often its pulse has been tried, from 1
+  Instant pulse = no_instant;   // of the newest run; with the attempt, its key (P8)
+  Instant first_coming = no_instant;
+  Instant served_until = no_instant;  // pulses up to here are served or forgotten (K3, K4, T7)
+  Instant last_attempt = no_instant;  // start of the newest run
+  Instant last_success = no_instant;
+  Instant last_failure = no_instant;
+  Instant retry_at = no_instant;  // pendingRetryUntil; none unless state is awaiting_retry
+
+  friend bool operator==(const TaskProgress&, const TaskProgress&) = default;
+};
+
+// Why a run starts (RULES K2).
+enum class Reason : std::uint8_t { cron, retry, orphan, boot };
+
+}  // namespace dutiful

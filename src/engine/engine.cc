@@ -1,0 +1,164 @@
+#include "engine/engine.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <dutiful/errors.h>
+
+#include "core/validate.h"
+#include "engine/identifier.h"
+
+namespace dutiful {
+namespace {
+
+const char* name_of(Reason reason) {
+  switch (reason) {
+    case Reason::cron:
+      return "cron";
+    case Reason::retry:
+      return "retry";
+    case Reason::orphan:
+      return "orphan";
+    case Reason::boot:
+      return "boot";
+  }
+  return "";
+}
+
+InitStart traced(const std::vector<TaskConfig>& list) {
+  InitStart event;
+  for (const TaskConfig& config : list) {
+    event.registrations.push_back({config.name, config.cron, config.retry_delay});
+  }
+  return event;
+}
+
+}  // namespace
+
+Engine::Engine(Calendar calendar, Policies policies, OpenStore open_store, TraceSink& trace)
+    : policies_(policies),
+      open_store_(std::move(open_store)),
+      trace_(trace),
+      calendar_(calendar),
+      core_(std::move(calendar), policies.max_concurrent) {}
+
+void Engine::initialize(std::vector<TaskConfig> list, Instant now) {
+  trace_.on(now, traced(list));
+  try {
+    const bool reconcile =
+        lifecycle_ == Lifecycle::running && policies_.reinitialize == Reinitialize::reconcile;
+    if (lifecycle_ != Lifecycle::uninitialized && !reconcile) {
+      throw SchedulerAlreadyActiveError(lifecycle_ == Lifecycle::running ? "running" : "stopping");
+    }
+    validate(list);
+    replace_list(std::move(list), now);
+  } catch (const Error& error) {
+    trace_.on(now, InitFailure{std::string{error.name()}});
+    throw;
+  } catch (...) {
+    trace_.on(now, InitFailure{"Error"});
+    throw;
+  }
+  lifecycle_ = Lifecycle::running;
+  trace_.on(now, InitSuccess{});
+}
+
+void Engine::replace_list(std::vector<TaskConfig> list, Instant now) {
+  const bool reconcile = lifecycle_ == Lifecycle::running;
+  std::unique_ptr<Store> opened;
+  if (!reconcile) opened = open_store_();
+  Store& store = reconcile ? *store_ : *opened;
+
+  // A running scheduler knows more than its store: ends may not be recorded yet.
+  auto records = reconcile ? core_.records() : store.load();
+  const Plan plan = make_plan(std::move(list),
+                              std::move(records),
+                              now,
+                              calendar_,
+                              policies_.override,
+                              reconcile ? Runs::go_on : Runs::are_interrupted);
+  const auto rows = store.replace(plan, make_identifier());
+  core_.apply(plan, rows, now);
+  if (opened) store_ = std::move(opened);
+}
+
+void Engine::stop(Instant now) {
+  trace_.on(now, StopStart{});
+  ++stops_waiting_;
+  if (lifecycle_ == Lifecycle::running) lifecycle_ = Lifecycle::stopping;
+  finish_stop(now);
+}
+
+void Engine::end(TaskId task, Outcome outcome, Instant now) {
+  unrecorded_.push_back({task, outcome, core_.task(task).config.name});
+  core_.end(task, outcome, now);
+}
+
+std::vector<Start> Engine::step(Instant now, std::size_t limit) {
+  if (now < retry_store_at_) return {};
+  std::vector<Start> starts;
+  if (lifecycle_ == Lifecycle::running) starts = core_.start_due(now, limit);
+  if (!make_durable(starts, now)) {
+    core_.undo(starts);
+    return {};
+  }
+  for (const Start& start : starts) {
+    trace_.on(now, RunStart{core_.task(start.task).config.name, name_of(start.reason)});
+  }
+  return starts;
+}
+
+Instant Engine::next_wake() const {
+  const bool owing = !unrecorded_.empty();
+  if (lifecycle_ != Lifecycle::running && !owing) return Instant::max();
+  const Instant wake = owing ? no_instant : core_.next_wake();
+  return std::max(wake, retry_store_at_);
+}
+
+// Records every end that is not, and the starts, in one transaction. Says whether it happened.
+bool Engine::make_durable(const std::vector<Start>& starts, Instant now) {
+  std::vector<RowUpdate> updates;
+  updates.reserve(unrecorded_.size() + starts.size());
+  const auto add = [&](TaskId id) {
+    const Core::Task& task = core_.task(id);
+    if (task.registered) updates.push_back({task.row, task.progress});
+  };
+  for (const End& end : unrecorded_) add(end.task);
+  for (const Start& start : starts) add(start.task);
+  // A task that ended and starts again is there twice, with the same progress: one write will do.
+  std::ranges::sort(updates, {}, &RowUpdate::row);
+  const auto repeated = std::ranges::unique(updates, {}, &RowUpdate::row);
+  updates.erase(repeated.begin(), repeated.end());
+
+  try {
+    if (!updates.empty()) store_->commit(updates);
+  } catch (...) {
+    store_error_ = std::current_exception();
+    retry_delay_ = std::clamp(2 * retry_delay_, retry_delay_first, retry_delay_max);
+    retry_store_at_ = now + retry_delay_;
+    return false;
+  }
+  store_error_ = nullptr;
+  retry_delay_ = Duration::zero();
+  retry_store_at_ = no_instant;
+  for (End& end : std::exchange(unrecorded_, {})) {
+    if (end.outcome == Outcome::success) {
+      trace_.on(now, RunSuccess{std::move(end.name)});
+    } else {
+      trace_.on(now, RunFailure{std::move(end.name)});
+    }
+  }
+  finish_stop(now);
+  return true;
+}
+
+void Engine::finish_stop(Instant now) {
+  if (lifecycle_ == Lifecycle::running || stops_waiting_ == 0) return;
+  if (core_.running() > 0 || !unrecorded_.empty()) return;
+  lifecycle_ = Lifecycle::uninitialized;
+  store_.reset();
+  core_ = Core{calendar_, policies_.max_concurrent};
+  for (; stops_waiting_ > 0; --stops_waiting_) trace_.on(now, StopEnd{});
+}
+
+}  // namespace dutiful

@@ -1,0 +1,82 @@
+// The durable step of the scheduler: take ends, decide starts, make both durable, and only then
+// hand the starts out. Single-threaded; time and storage are passed in.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "core/core.h"
+#include "store/store.h"
+#include "trace/event.h"
+
+namespace dutiful {
+
+// The scheduler's lifecycle (RULES I2). While stopping, nothing starts, and runs are waited for.
+enum class Lifecycle { uninitialized, running, stopping };
+
+class Engine {
+ public:
+  // Takes hold of the state; throws where another has it (RULES P6).
+  using OpenStore = std::function<std::unique_ptr<Store>()>;
+
+  // The trace sink must outlive the engine.
+  Engine(Calendar calendar, Policies policies, OpenStore open_store, TraceSink& trace);
+
+  // RULES I3, I4, P2-P5. Throws the errors of RULES E, and then nothing has changed.
+  void initialize(std::vector<TaskConfig> list, Instant now);
+
+  // From here on nothing starts (RULES I5). It has stopped when lifecycle() says uninitialized: at
+  // once, or with the settle() or step() that records the last end.
+  void stop(Instant now);
+
+  // The run of a task has ended. What follows from it comes with the next settle() or step().
+  void end(TaskId task, Outcome outcome, Instant now);
+
+  // Records the ends, and starts nothing.
+  void settle(Instant now) { (void)make_durable({}, now); }
+
+  // Records the ends and starts what is owed a run, at most `limit` of them: one transaction. What
+  // it returns is durably marked as running, and has to be run.
+  [[nodiscard]] std::vector<Start> step(Instant now, std::size_t limit = ~std::size_t{0});
+
+  // When step() will next have something to do if nothing else happens.
+  [[nodiscard]] Instant next_wake() const;
+
+  [[nodiscard]] Lifecycle lifecycle() const { return lifecycle_; }
+  [[nodiscard]] const Core& core() const { return core_; }
+
+  // The error of the newest transaction, if it failed. It is tried again, later and later.
+  [[nodiscard]] const std::exception_ptr& store_error() const { return store_error_; }
+
+ private:
+  struct End {
+    TaskId task;
+    Outcome outcome;
+    std::string name;  // the task may be gone by the time the end is recorded
+  };
+
+  void replace_list(std::vector<TaskConfig> list, Instant now);
+  bool make_durable(const std::vector<Start>& starts, Instant now);
+  void finish_stop(Instant now);
+
+  // After a failed transaction the next is tried after the first delay, then after twice that …
+  static constexpr Duration retry_delay_first{100};
+  static constexpr Duration retry_delay_max{30'000};
+
+  Policies policies_;
+  OpenStore open_store_;
+  TraceSink& trace_;
+  Calendar calendar_;
+  Core core_;
+  std::unique_ptr<Store> store_;
+  Lifecycle lifecycle_ = Lifecycle::uninitialized;
+  std::size_t stops_waiting_ = 0;
+  std::vector<End> unrecorded_;  // ends that the core knows and the store does not
+  std::exception_ptr store_error_;
+  Duration retry_delay_{};
+  Instant retry_store_at_ = no_instant;
+};
+
+}  // namespace dutiful

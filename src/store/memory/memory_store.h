@@ -1,0 +1,38 @@
+// A state that lives as long as an object does: for tests, and for tasks that need not survive.
+#pragma once
+
+#include <map>
+#include <memory>
+
+#include "store/store.h"
+
+namespace dutiful {
+
+// The state itself: what survives the schedulers that hold it one after the other.
+struct MemoryState {
+  struct Row {
+    TaskConfig config;
+    TaskProgress progress;
+  };
+  std::map<std::int64_t, Row> rows;
+  std::int64_t next_row = 0;
+  bool held = false;
+};
+
+class MemoryStore : public Store {
+ public:
+  // Throws StateHeldError where another store holds the state.
+  explicit MemoryStore(std::shared_ptr<MemoryState> state);
+  ~MemoryStore() override;
+  MemoryStore(const MemoryStore&) = delete;
+  MemoryStore& operator=(const MemoryStore&) = delete;
+
+  [[nodiscard]] std::vector<TaskRecord> load() override;
+  std::vector<std::int64_t> replace(const Plan& plan, const std::string& scheduler) override;
+  void commit(std::span<const RowUpdate> updates) override;
+
+ private:
+  std::shared_ptr<MemoryState> state_;
+};
+
+}  // namespace dutiful

@@ -1,0 +1,139 @@
+// The scenarios of the oracle, played by the real engine in virtual time (tests/data).
+
+#include <fstream>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "sim/world.h"
+#include "support/times.h"
+
+namespace dutiful {
+namespace {
+
+using nlohmann::json;
+
+std::vector<TaskConfig> registrations_of(const json& list) {
+  std::vector<TaskConfig> registrations;
+  for (const json& entry : list) {
+    registrations.push_back({entry[0], entry[1], Duration{entry[2].get<std::int64_t>()}});
+  }
+  return registrations;
+}
+
+Scenario read_scenario(const json& text) {
+  Scenario scenario;
+  scenario.zone = Zone::load(text["zone"].get<std::string>());
+  const json policies = text.value("policies", json::object());
+  if (policies.value("repeatedMinutes", "both") == "first_only") {
+    scenario.policies.repeated_minutes = RepeatedMinutes::first_only;
+  }
+  if (policies.value("reinitialize", "reject") == "reconcile") {
+    scenario.policies.reinitialize = Reinitialize::reconcile;
+  }
+  if (policies.value("override", "keep_history") == "reset_history") {
+    scenario.policies.override = Override::reset_history;
+  }
+  scenario.policies.max_concurrent = text.value("maxConcurrent", 0U);
+  const json callbacks = text.value("callbacks", json::object());
+  for (const auto& [name, runs] : callbacks.items()) {
+    for (const json& run : runs) {
+      ScriptedRun scripted{Duration{run.value("takesMs", 0)}};
+      if (run["result"] == "failure") scripted.result = Outcome::failure;
+      if (run["result"] == "never") scripted.result.reset();
+      scenario.callbacks[name].push_back(scripted);
+    }
+  }
+  const std::map<std::string, Step::Kind> kinds{{"initialize", Step::Kind::initialize},
+                                                {"stop", Step::Kind::stop},
+                                                {"crash", Step::Kind::crash},
+                                                {"freeze", Step::Kind::freeze},
+                                                {"end", Step::Kind::end}};
+  for (const json& step : text["steps"]) {
+    scenario.steps.push_back(
+        {.at = at(step["at"].get<std::string>()),
+         .kind = kinds.at(step["do"]),
+         .registrations = registrations_of(step.value("registrations", json::array())),
+         .until = step.contains("until") ? at(step["until"].get<std::string>()) : Instant{}});
+  }
+  return scenario;
+}
+
+// An event as one line: its instant, name and task; then what else counts.
+struct Line {
+  std::string at;
+  std::string task;  // empty for the scheduler's own events
+  std::string text;
+  friend bool operator==(const Line&, const Line&) = default;
+};
+
+Line line_of(const TracedEvent& traced) {
+  Line line{format_utc(traced.at), {}, {}};
+  std::visit(
+      [&line](const auto& event) {
+        using Event = std::decay_t<decltype(event)>;
+        if constexpr (std::is_same_v<Event, InitStart>) line.text = "InitStart";
+        if constexpr (std::is_same_v<Event, InitSuccess>) line.text = "InitSuccess";
+        if constexpr (std::is_same_v<Event, InitFailure>) line.text = "InitFailure " + event.error;
+        if constexpr (std::is_same_v<Event, StopStart>) line.text = "StopStart";
+        if constexpr (std::is_same_v<Event, StopEnd>) line.text = "StopEnd";
+        if constexpr (std::is_same_v<Event, Crash>) line.text = "Crash";
+        if constexpr (std::is_same_v<Event, Freeze>) line.text = "Freeze";
+        if constexpr (std::is_same_v<Event, RunStart>) line.text = "RunStart " + event.reason;
+        if constexpr (std::is_same_v<Event, RunSuccess>) line.text = "RunSuccess";
+        if constexpr (std::is_same_v<Event, RunFailure>) line.text = "RunFailure";
+        if constexpr (requires { event.task; }) line.task = event.task;
+      },
+      traced.event);
+  return line;
+}
+
+Line line_of(const json& event) {
+  std::string text = event["event"];
+  if (event.contains("reason")) text += ' ' + event["reason"].get<std::string>();
+  if (event.contains("error")) text += ' ' + event["error"].get<std::string>();
+  return {event["at"], event.value("task", ""), text};
+}
+
+// The order between different tasks at one instant does not count.
+std::string normalised(std::vector<Line> lines) {
+  const auto is_lifecycle = [](const Line& line) { return line.task.empty(); };
+  for (auto begin = lines.begin(); begin != lines.end();) {
+    if (is_lifecycle(*begin)) {
+      ++begin;
+      continue;
+    }
+    const auto end = std::find_if(begin, lines.end(), [&](const Line& line) {
+      return is_lifecycle(line) || line.at != begin->at;
+    });
+    std::stable_sort(begin, end, [](const Line& a, const Line& b) { return a.task < b.task; });
+    begin = end;
+  }
+  std::string text;
+  for (const Line& line : lines) {
+    text.append(line.at).append(" ").append(line.text);
+    text.append(line.task.empty() ? "" : " ").append(line.task).append("\n");
+  }
+  return text;
+}
+
+TEST(Scenarios, of_the_oracle_are_played_as_expected) {
+  std::ifstream file{DUTIFUL_TEST_DATA "/scenarios.jsonl"};
+  int played = 0;
+  for (std::string text; std::getline(file, text); ++played) {
+    const json expected = json::parse(text);
+    std::vector<Line> lines;
+    for (const json& event : expected["trace"]) lines.push_back(line_of(event));
+    std::vector<Line> observed;
+    for (const TracedEvent& event : play(read_scenario(expected["scenario"]))) {
+      observed.push_back(line_of(event));
+    }
+    EXPECT_EQ(normalised(observed), normalised(lines))
+        << expected.value("name", "scenario " + std::to_string(played + 1)) << '\n'
+        << expected["scenario"];
+  }
+  EXPECT_EQ(played, 80);
+}
+
+}  // namespace
+}  // namespace dutiful
