@@ -133,4 +133,127 @@ class StateHeldError : public Error {
   std::string holder_;
 };
 
+// The state cannot be read or written: a full disk, a damaged or foreign file, a missing directory.
+// Nothing was changed.
+class StoreError : public Error {
+ public:
+  StoreError(std::string state, const std::string& reason);
+  [[nodiscard]] std::string_view name() const noexcept override { return "StoreError"; }
+  [[nodiscard]] const std::string& state() const noexcept { return state_; }
+
+ private:
+  std::string state_;
+};
+
+// A list could not be scheduled because of one of its tasks (RULES P4). Nothing was changed.
+class ScheduleTaskError : public Error {
+ public:
+  ScheduleTaskError(std::string task_name,
+                    std::string cron_expression,
+                    const std::string& reason,
+                    std::exception_ptr cause);
+  [[nodiscard]] std::string_view name() const noexcept override { return "ScheduleTaskError"; }
+  [[nodiscard]] const std::string& task_name() const noexcept { return task_name_; }
+  [[nodiscard]] const std::string& cron_expression() const noexcept { return cron_expression_; }
+
+ private:
+  std::string task_name_;
+  std::string cron_expression_;
+};
+
+// Shutdown itself failed (RULES I5).
+class StopSchedulerError : public Error {
+ public:
+  StopSchedulerError(const std::string& reason, std::exception_ptr cause)
+      : Error("Failed to stop scheduler: " + reason, std::move(cause)) {}
+  [[nodiscard]] std::string_view name() const noexcept override { return "StopSchedulerError"; }
+};
+
+// A persisted record is damaged (RULES P7). It is left as it is.
+class TaskTryDeserializeError : public Error {
+ public:
+  [[nodiscard]] std::string_view name() const noexcept override {
+    return "TaskTryDeserializeError";
+  }
+  [[nodiscard]] const std::string& field() const noexcept { return field_; }
+  [[nodiscard]] const std::string& value() const noexcept { return value_; }
+  [[nodiscard]] const std::string& expected_type() const noexcept { return expected_type_; }
+
+ protected:
+  TaskTryDeserializeError(const std::string& message,
+                          std::string field,
+                          std::string value,
+                          std::string expected_type)
+      : Error(message),
+        field_(std::move(field)),
+        value_(std::move(value)),
+        expected_type_(std::move(expected_type)) {}
+
+ private:
+  std::string field_;
+  std::string value_;
+  std::string expected_type_;
+};
+
+class TaskMissingFieldError : public TaskTryDeserializeError {
+ public:
+  explicit TaskMissingFieldError(const std::string& field)
+      : TaskTryDeserializeError("Missing required field: " + field, field, "", "") {}
+  [[nodiscard]] std::string_view name() const noexcept override { return "TaskMissingFieldError"; }
+};
+
+class TaskInvalidTypeError : public TaskTryDeserializeError {
+ public:
+  TaskInvalidTypeError(const std::string& field,
+                       std::string value,
+                       const std::string& expected_type,
+                       std::string actual_type)
+      : TaskTryDeserializeError("Invalid type for field '" + field + "': expected " +
+                                    expected_type + ", got " + actual_type,
+                                field,
+                                std::move(value),
+                                expected_type),
+        actual_type_(std::move(actual_type)) {}
+  [[nodiscard]] std::string_view name() const noexcept override { return "TaskInvalidTypeError"; }
+  [[nodiscard]] const std::string& actual_type() const noexcept { return actual_type_; }
+
+ private:
+  std::string actual_type_;
+};
+
+class TaskInvalidValueError : public TaskTryDeserializeError {
+ public:
+  TaskInvalidValueError(const std::string& field, std::string value, std::string reason)
+      : TaskTryDeserializeError(
+            "Invalid value for field '" + field + "': " + reason, field, std::move(value), ""),
+        reason_(std::move(reason)) {}
+  [[nodiscard]] std::string_view name() const noexcept override { return "TaskInvalidValueError"; }
+  [[nodiscard]] const std::string& reason() const noexcept { return reason_; }
+
+ private:
+  std::string reason_;
+};
+
+class TaskInvalidStructureError : public TaskTryDeserializeError {
+ public:
+  TaskInvalidStructureError(const std::string& message, std::string value)
+      : TaskTryDeserializeError(message, "", std::move(value), "") {}
+  [[nodiscard]] std::string_view name() const noexcept override {
+    return "TaskInvalidStructureError";
+  }
+};
+
+// The persisted list is not the one that this scheduler runs: another has replaced it.
+class TaskListMismatchError : public Error {
+ public:
+  TaskListMismatchError(std::string expected, std::string actual);
+  [[nodiscard]] std::string_view name() const noexcept override { return "TaskListMismatchError"; }
+  [[nodiscard]] const std::string& expected() const noexcept { return expected_; }
+  [[nodiscard]] const std::string& actual() const noexcept { return actual_; }
+
+ private:
+  std::string expected_;
+  std::string actual_;
+};
+
 }  // namespace dutiful

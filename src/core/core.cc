@@ -177,7 +177,7 @@ Instant Core::next_wake() const {
 std::vector<TaskRecord> Core::records() const {
   std::vector<TaskRecord> records;
   for (const Task& task : tasks_) {
-    if (task.registered) records.push_back({task.row, task.config, task.progress});
+    if (task.registered) records.push_back({task.row, task.config, task.progress, {}});
   }
   return records;
 }

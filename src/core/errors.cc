@@ -3,6 +3,15 @@
 #include "text/quote.h"
 
 namespace dutiful {
+namespace {
+
+// Escaped like quote(), without the quotes.
+std::string bare(std::string_view text) {
+  const std::string quoted = quote(text);
+  return quoted.substr(1, quoted.size() - 2);
+}
+
+}  // namespace
 
 InvalidRegistrationError::InvalidRegistrationError(std::string field,
                                                    std::string value,
@@ -21,5 +30,22 @@ StateHeldError::StateHeldError(std::string state, std::string holder)
             "; stop that scheduler first, or use another state"),
       state_(std::move(state)),
       holder_(std::move(holder)) {}
+
+StoreError::StoreError(std::string state, const std::string& reason)
+    : Error("The state " + quote(state) + " " + reason), state_(std::move(state)) {}
+
+ScheduleTaskError::ScheduleTaskError(std::string task_name,
+                                     std::string cron_expression,
+                                     const std::string& reason,
+                                     std::exception_ptr cause)
+    : Error("Failed to schedule task '" + bare(task_name) + "': " + reason, std::move(cause)),
+      task_name_(std::move(task_name)),
+      cron_expression_(std::move(cron_expression)) {}
+
+TaskListMismatchError::TaskListMismatchError(std::string expected, std::string actual)
+    : Error("The persisted tasks belong to scheduler " + actual + ", not to " + expected +
+            ", which runs; another scheduler has replaced them"),
+      expected_(std::move(expected)),
+      actual_(std::move(actual)) {}
 
 }  // namespace dutiful

@@ -76,10 +76,12 @@ Plan make_plan(std::vector<TaskConfig> list,
         task.progress.state = TaskState::awaiting_run;
         task.progress.orphan_pending = true;
       }
-      ++record;
+      task.scheduler = std::move(record->scheduler);
+      task.old_config = std::move(record->config);
     }
 
     task.clock_corrected = correct_clock(task.progress, now);
+    if (known) task.changed = task.progress != (record++)->progress;
     plan.tasks.push_back(std::move(task));
   }
   std::move(record, records.end(), std::back_inserter(plan.removed));

@@ -14,6 +14,9 @@ struct TaskRecord {
   std::int64_t row = 0;
   TaskConfig config;
   TaskProgress progress;
+  std::string scheduler;  // the identifier of the scheduler that wrote it last (P5)
+
+  friend bool operator==(const TaskRecord&, const TaskRecord&) = default;
 };
 
 enum class Classification : std::uint8_t { added, preserved, overridden };
@@ -27,7 +30,10 @@ struct PlannedTask {
   Classification classification;
   bool orphaned = false;         // its run was interrupted: it is restarted at once
   bool clock_corrected = false;  // its last start lies in the future by more than a DST change (T7)
+  bool changed = true;           // the progress is not the one of its record
   std::int64_t row = no_row;     // of the record that it continues
+  TaskConfig old_config{};       // of an overridden task
+  std::string scheduler{};       // who wrote the record last
 };
 
 struct Plan {

@@ -16,12 +16,12 @@ std::vector<TaskRecord> MemoryStore::load() {
   std::vector<TaskRecord> records;
   records.reserve(state_->rows.size());
   for (const auto& [row, stored] : state_->rows) {
-    records.push_back({row, stored.config, stored.progress});
+    records.push_back({row, stored.config, stored.progress, state_->scheduler});
   }
   return records;
 }
 
-std::vector<std::int64_t> MemoryStore::replace(const Plan& plan, const std::string& /*scheduler*/) {
+std::vector<std::int64_t> MemoryStore::replace(const Plan& plan, const std::string& scheduler) {
   std::map<std::int64_t, MemoryState::Row> rows;
   std::vector<std::int64_t> numbers;
   numbers.reserve(plan.tasks.size());
@@ -32,6 +32,7 @@ std::vector<std::int64_t> MemoryStore::replace(const Plan& plan, const std::stri
   }
   state_->rows = std::move(rows);
   state_->next_row = next_row;
+  state_->scheduler = scheduler;
   return numbers;
 }
 

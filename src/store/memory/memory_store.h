@@ -16,6 +16,7 @@ struct MemoryState {
   };
   std::map<std::int64_t, Row> rows;
   std::int64_t next_row = 0;
+  std::string scheduler;
   bool held = false;
 };
 

@@ -1,0 +1,162 @@
+#include "store/sqlite/database.h"
+
+#include <sqlite3.h>
+
+#include <dutiful/errors.h>
+
+namespace dutiful {
+namespace {
+
+// How long to wait for a reader that blocks a checkpoint, or a backup that blocks a write.
+constexpr int busy_timeout_ms = 5000;
+
+// SQLite's own words are for programmers; these say what to do.
+std::string reason_of(int code, sqlite3* handle) {
+  switch (code & 0xff) {
+    case SQLITE_FULL:
+      return "cannot be written: the disk is full; make room";
+    case SQLITE_READONLY:
+      return "cannot be written: it is read-only; check its permissions and those of its directory";
+    case SQLITE_CANTOPEN:
+      return "cannot be opened; check that its directory exists and may be written";
+    case SQLITE_NOTADB:
+      return "is not a state of dutiful: it is no SQLite database; use another file";
+    case SQLITE_CORRUPT:
+      return "is damaged; restore it from a backup, or move it away to start anew";
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+      return "is locked by another process for too long; end what is writing to it";
+    case SQLITE_IOERR:
+      return "cannot be read or written: the disk reports an error";
+    case SQLITE_PERM:
+    case SQLITE_AUTH:
+      return "may not be accessed; check its permissions";
+    case SQLITE_NOMEM:
+      return "cannot be accessed: memory is exhausted";
+    default:
+      return std::string{"cannot be accessed: "} +
+             (handle != nullptr ? sqlite3_errmsg(handle) : sqlite3_errstr(code));
+  }
+}
+
+}  // namespace
+
+void Database::Closer::operator()(sqlite3* database) const {
+  sqlite3_close_v2(database);
+}
+void Statement::Finalizer::operator()(sqlite3_stmt* statement) const {
+  sqlite3_finalize(statement);
+}
+
+Database::Database(const std::string& path) : path_(path) {
+  sqlite3* handle = nullptr;
+  const int flags =
+      SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
+  const int code = sqlite3_open_v2(path.c_str(), &handle, flags, nullptr);
+  handle_.reset(handle);
+  check(code);
+  sqlite3_busy_timeout(handle, busy_timeout_ms);
+}
+
+void Database::check(int code) const {
+  if (code == SQLITE_OK || code == SQLITE_ROW || code == SQLITE_DONE) return;
+  throw StoreError(path_, reason_of(code, handle_.get()));
+}
+
+void Database::execute(const char* sql) {
+  check(sqlite3_exec(handle_.get(), sql, nullptr, nullptr, nullptr));
+}
+
+std::int64_t Database::integer(std::string_view sql) const {
+  Statement statement{*this, sql};
+  return statement.step() ? statement.integer(0) : 0;
+}
+
+Statement::Statement(const Database& database, std::string_view sql) : database_(&database) {
+  sqlite3_stmt* handle = nullptr;
+  database.check(sqlite3_prepare_v3(database.handle_.get(),
+                                    sql.data(),
+                                    static_cast<int>(sql.size()),
+                                    SQLITE_PREPARE_PERSISTENT,
+                                    &handle,
+                                    nullptr));
+  handle_.reset(handle);
+}
+
+void Statement::bind(int parameter, std::int64_t value) {
+  database_->check(sqlite3_bind_int64(handle_.get(), parameter + 1, value));
+}
+void Statement::bind(int parameter, std::string_view text) {
+  database_->check(sqlite3_bind_text64(
+      handle_.get(), parameter + 1, text.data(), text.size(), SQLITE_STATIC, SQLITE_UTF8));
+}
+void Statement::bind_null(int parameter) {
+  database_->check(sqlite3_bind_null(handle_.get(), parameter + 1));
+}
+
+bool Statement::step() {
+  const int code = sqlite3_step(handle_.get());
+  if (code == SQLITE_ROW) return true;
+  sqlite3_reset(handle_.get());
+  database_->check(code);
+  return false;
+}
+
+void Statement::run() {
+  (void)step();
+}
+
+bool Statement::is_null(int column) const {
+  return sqlite3_column_type(handle_.get(), column) == SQLITE_NULL;
+}
+bool Statement::is_integer(int column) const {
+  return sqlite3_column_type(handle_.get(), column) == SQLITE_INTEGER;
+}
+bool Statement::is_text(int column) const {
+  return sqlite3_column_type(handle_.get(), column) == SQLITE_TEXT;
+}
+
+std::string Statement::type_name(int column) const {
+  switch (sqlite3_column_type(handle_.get(), column)) {
+    case SQLITE_INTEGER:
+      return "integer";
+    case SQLITE_FLOAT:
+      return "real";
+    case SQLITE_TEXT:
+      return "text";
+    case SQLITE_BLOB:
+      return "blob";
+    default:
+      return "null";
+  }
+}
+
+std::int64_t Statement::integer(int column) const {
+  return sqlite3_column_int64(handle_.get(), column);
+}
+
+std::string Statement::text(int column) const {
+  const auto* bytes = static_cast<const char*>(sqlite3_column_blob(handle_.get(), column));
+  const auto size = static_cast<std::size_t>(sqlite3_column_bytes(handle_.get(), column));
+  return bytes == nullptr ? std::string{} : std::string{bytes, size};
+}
+
+Transaction::Transaction(Database& database) : database_(database) {
+  database_.execute("BEGIN IMMEDIATE");
+}
+
+Transaction::~Transaction() {
+  if (!open_) return;
+  try {
+    database_.execute("ROLLBACK");
+  } catch (const Error&) {
+    // SQLite has rolled back by itself, as it does after a full disk.
+  }
+}
+
+void Transaction::commit() {
+  database_.execute("COMMIT");
+  open_ = false;
+}
+
+}  // namespace dutiful

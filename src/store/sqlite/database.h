@@ -1,0 +1,81 @@
+// SQLite, as far as the store needs it: handles that close themselves, results that are checked.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+struct sqlite3;
+struct sqlite3_stmt;
+
+namespace dutiful {
+
+class Database;
+
+// A prepared statement. Parameters and columns count from 0.
+class Statement {
+ public:
+  Statement(const Database& database, std::string_view sql);
+
+  void bind(int parameter, std::int64_t value);
+  void bind(int parameter, std::string_view text);  // which must live until the step
+  void bind_null(int parameter);
+
+  // Runs to the next row; false where there is none left, and then it can be bound and run again.
+  bool step();
+  // Runs a statement that returns no row.
+  void run();
+
+  [[nodiscard]] bool is_null(int column) const;
+  [[nodiscard]] bool is_integer(int column) const;
+  [[nodiscard]] bool is_text(int column) const;
+  [[nodiscard]] std::string type_name(int column) const;
+  [[nodiscard]] std::int64_t integer(int column) const;
+  [[nodiscard]] std::string text(int column) const;
+
+ private:
+  struct Finalizer {
+    void operator()(sqlite3_stmt* statement) const;
+  };
+  const Database* database_;
+  std::unique_ptr<sqlite3_stmt, Finalizer> handle_;
+};
+
+// A connection. Every failure is a StoreError that names the file, says what is the matter in words
+// that help, and holds no SQL.
+class Database {
+ public:
+  explicit Database(const std::string& path);
+
+  void execute(const char* sql);
+  [[nodiscard]] std::int64_t integer(std::string_view sql) const;
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+  // Throws unless the code says that all is well.
+  void check(int code) const;
+
+ private:
+  friend class Statement;
+  struct Closer {
+    void operator()(sqlite3* database) const;
+  };
+  std::string path_;
+  std::unique_ptr<sqlite3, Closer> handle_;
+};
+
+// All or nothing: what is not committed when it is destroyed has not happened.
+class Transaction {
+ public:
+  explicit Transaction(Database& database);
+  ~Transaction();
+  Transaction(const Transaction&) = delete;
+  Transaction& operator=(const Transaction&) = delete;
+  void commit();
+
+ private:
+  Database& database_;
+  bool open_ = true;
+};
+
+}  // namespace dutiful

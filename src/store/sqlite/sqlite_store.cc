@@ -1,0 +1,312 @@
+#include "store/sqlite/sqlite_store.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+
+#include <dutiful/errors.h>
+
+#include "store/sqlite/database.h"
+#include "store/sqlite/ownership.h"
+
+namespace dutiful {
+namespace {
+
+// Marks a file as ours: "duti". Stored, so never changed.
+constexpr std::int64_t application_id = 0x64757469;
+
+// The version of the schema below. A step to a newer one goes into migrate().
+constexpr std::int64_t schema_version = 1;
+
+// Texts are apart from what changes with every run, so that a run rewrites few bytes.
+constexpr const char* schema = R"(
+  CREATE TABLE scheduler (
+    id INTEGER PRIMARY KEY,
+    identifier TEXT NOT NULL UNIQUE
+  );
+  CREATE TABLE task (
+    id INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE,
+    cron TEXT NOT NULL,
+    retry_delay_ms INTEGER NOT NULL
+  );
+  CREATE TABLE progress (
+    task INTEGER PRIMARY KEY REFERENCES task (id),
+    scheduler INTEGER NOT NULL REFERENCES scheduler (id),
+    state INTEGER NOT NULL,
+    boot_pending INTEGER NOT NULL,
+    orphan_pending INTEGER NOT NULL,
+    attempt INTEGER NOT NULL,
+    pulse INTEGER,
+    first_coming INTEGER,
+    served_until INTEGER,
+    last_attempt INTEGER,
+    last_success INTEGER,
+    last_failure INTEGER,
+    pending_retry_until INTEGER
+  );
+)";
+
+constexpr const char* select_all = R"(
+  SELECT task.id, name, cron, retry_delay_ms, identifier, state, boot_pending, orphan_pending,
+         attempt, pulse, first_coming, served_until, last_attempt, last_success, last_failure,
+         pending_retry_until
+  FROM task LEFT JOIN progress ON progress.task = task.id
+            LEFT JOIN scheduler ON scheduler.id = progress.scheduler
+  ORDER BY task.id)";
+
+// Binds the fields of a progress, and reads them, in the order of the schema.
+void bind_progress(Statement& statement, int parameter, const TaskProgress& progress) {
+  statement.bind(parameter++, static_cast<std::int64_t>(progress.state));
+  statement.bind(parameter++, std::int64_t{progress.boot_pending});
+  statement.bind(parameter++, std::int64_t{progress.orphan_pending});
+  statement.bind(parameter++, std::int64_t{progress.attempt});
+  for (const Instant instant : {progress.pulse,
+                                progress.first_coming,
+                                progress.served_until,
+                                progress.last_attempt,
+                                progress.last_success,
+                                progress.last_failure,
+                                progress.retry_at}) {
+    if (instant == no_instant) {
+      statement.bind_null(parameter++);
+    } else {
+      statement.bind(parameter++, instant.time_since_epoch().count());
+    }
+  }
+}
+
+// Reads the columns of a row from left to right, and checks what they hold (RULES P7).
+class RowReader {
+ public:
+  RowReader(const Statement& row, int column) : row_(row), column_(column) {}
+
+  std::int64_t integer(const char* field) {
+    require(field);
+    return row_.integer(column_++);
+  }
+
+  std::int64_t integer_between(const char* field, std::int64_t min, std::int64_t max) {
+    const std::int64_t value = integer(field);
+    if (value < min || value > max) {
+      throw TaskInvalidValueError(field,
+                                  std::to_string(value),
+                                  std::to_string(value) + " is not between " + std::to_string(min) +
+                                      " and " + std::to_string(max));
+    }
+    return value;
+  }
+
+  Instant optional_instant(const char* field) {
+    if (row_.is_null(column_)) {
+      ++column_;
+      return no_instant;
+    }
+    return Instant{Duration{integer(field)}};
+  }
+
+ private:
+  void require(const char* field) const {
+    if (row_.is_null(column_)) throw TaskMissingFieldError(field);
+    if (!row_.is_integer(column_)) {
+      throw TaskInvalidTypeError(field, row_.text(column_), "integer", row_.type_name(column_));
+    }
+  }
+
+  const Statement& row_;
+  int column_;
+};
+
+TaskProgress read_progress(const Statement& row, int column) {
+  RowReader reader{row, column};
+  TaskProgress progress;
+  progress.state = static_cast<TaskState>(reader.integer_between("state", 0, 2));
+  progress.boot_pending = reader.integer_between("bootPending", 0, 1) != 0;
+  progress.orphan_pending = reader.integer_between("orphanPending", 0, 1) != 0;
+  progress.attempt = static_cast<std::uint32_t>(reader.integer_between("attempt", 0, 0xffffffff));
+  progress.pulse = reader.optional_instant("pulse");
+  progress.first_coming = reader.optional_instant("firstComing");
+  progress.served_until = reader.optional_instant("servedUntil");
+  progress.last_attempt = reader.optional_instant("lastAttemptAt");
+  progress.last_success = reader.optional_instant("lastSuccessAt");
+  progress.last_failure = reader.optional_instant("lastFailureAt");
+  progress.retry_at = reader.optional_instant("pendingRetryUntil");
+  return progress;
+}
+
+class SqliteStore : public Store {
+ public:
+  explicit SqliteStore(const std::string& path) : ownership_(path), database_(path) {
+    check_origin();
+    // Every commit reaches the disk before it returns; readers go on while there is a writer.
+    database_.execute("PRAGMA journal_mode = WAL");
+    database_.execute("PRAGMA synchronous = FULL");
+    migrate();
+    update_.emplace(database_, R"(
+      UPDATE progress SET scheduler = ?12, state = ?1, boot_pending = ?2, orphan_pending = ?3,
+        attempt = ?4, pulse = ?5, first_coming = ?6, served_until = ?7, last_attempt = ?8,
+        last_success = ?9, last_failure = ?10, pending_retry_until = ?11
+      WHERE task = ?13)");
+  }
+
+  std::vector<TaskRecord> load() override {
+    std::vector<TaskRecord> records;
+    Statement row{database_, select_all};
+    while (row.step()) records.push_back(read_record(row));
+    return records;
+  }
+
+  std::vector<std::int64_t> replace(const Plan& plan, const std::string& scheduler) override {
+    Transaction transaction{database_};
+    const std::int64_t writer = add_scheduler(scheduler);
+    remove(plan.removed);
+    auto rows = write_tasks(plan, writer);
+    // Only schedulers that a record still names are kept.
+    database_.execute(
+        "DELETE FROM scheduler WHERE id NOT IN (SELECT scheduler FROM progress)"
+        " AND id <> (SELECT max(id) FROM scheduler)");
+    transaction.commit();
+    writer_ = writer;
+    return rows;
+  }
+
+  void commit(std::span<const RowUpdate> updates) override {
+    Transaction transaction{database_};
+    for (const RowUpdate& update : updates) write_progress(update.row, update.progress, writer_);
+    transaction.commit();
+  }
+
+ private:
+  void check_origin() const {
+    const std::int64_t origin = database_.integer("PRAGMA application_id");
+    const std::int64_t tables = database_.integer("SELECT count(*) FROM sqlite_schema");
+    if (origin != application_id && (origin != 0 || tables > 0)) {
+      throw StoreError(database_.path(), "is a database of another program; use another file");
+    }
+  }
+
+  void migrate() {
+    const std::int64_t version = database_.integer("PRAGMA user_version");
+    if (version > schema_version) {
+      throw StoreError(database_.path(),
+                       "was written by a newer dutiful (schema " + std::to_string(version) +
+                           ", this one knows " + std::to_string(schema_version) +
+                           "); use that version or another file");
+    }
+    if (version == schema_version) return;
+    Transaction transaction{database_};
+    database_.execute(schema);
+    database_.execute(("PRAGMA application_id = " + std::to_string(application_id)).c_str());
+    database_.execute(("PRAGMA user_version = " + std::to_string(schema_version)).c_str());
+    transaction.commit();
+  }
+
+  static TaskRecord read_record(const Statement& row) {
+    TaskRecord record;
+    record.row = row.integer(0);
+    if (row.is_null(1)) throw TaskMissingFieldError("name");
+    if (!row.is_text(1)) {
+      throw TaskInvalidTypeError("name", row.text(1), "text", row.type_name(1));
+    }
+    record.config.name = row.text(1);
+    // A damaged configuration is not the one that is registered, whatever that is: the
+    // registration overrides it (P7).
+    if (row.is_text(2) && row.is_integer(3)) {
+      record.config.cron = row.text(2);
+      record.config.retry_delay = Duration{row.integer(3)};
+    }
+    if (row.is_null(5)) {
+      throw TaskInvalidStructureError("A task has no progress: its record is incomplete",
+                                      record.config.name);
+    }
+    record.scheduler = row.text(4);
+    record.progress = read_progress(row, 5);
+    return record;
+  }
+
+  std::int64_t add_scheduler(const std::string& identifier) {
+    Statement insert{database_, "INSERT INTO scheduler (identifier) VALUES (?)"};
+    insert.bind(0, identifier);
+    insert.run();
+    return database_.integer("SELECT last_insert_rowid()");
+  }
+
+  void remove(const std::vector<TaskRecord>& removed) {
+    Statement progress{database_, "DELETE FROM progress WHERE task = ?"};
+    Statement task{database_, "DELETE FROM task WHERE id = ?"};
+    for (const TaskRecord& record : removed) {
+      progress.bind(0, record.row);
+      progress.run();
+      task.bind(0, record.row);
+      task.run();
+    }
+  }
+
+  std::vector<std::int64_t> write_tasks(const Plan& plan, std::int64_t writer) {
+    Statement configure{database_, "UPDATE task SET cron = ?, retry_delay_ms = ? WHERE id = ?"};
+    Statement insert{database_,
+                     "INSERT INTO task (id, name, cron, retry_delay_ms) VALUES (?, ?, ?, ?)"};
+    Statement insert_progress{
+        database_,
+        "INSERT INTO progress VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)"};
+
+    // Tasks of one schedule run together: neighbours in the file are written together.
+    std::vector<std::size_t> added;
+    std::vector<std::int64_t> rows(plan.tasks.size());
+    for (std::size_t i = 0; i < plan.tasks.size(); ++i) {
+      const PlannedTask& task = plan.tasks[i];
+      rows[i] = task.row;
+      if (task.row == PlannedTask::no_row) {
+        added.push_back(i);
+        continue;
+      }
+      if (task.classification == Classification::overridden) {
+        configure.bind(0, task.config.cron);
+        configure.bind(1, task.config.retry_delay.count());
+        configure.bind(2, task.row);
+        configure.run();
+      }
+      if (task.changed) write_progress(task.row, task.progress, writer);
+    }
+    std::ranges::stable_sort(
+        added, {}, [&](std::size_t i) -> const std::string& { return plan.tasks[i].config.cron; });
+    std::int64_t row = database_.integer("SELECT coalesce(max(id), 0) FROM task");
+    for (const std::size_t i : added) {
+      const PlannedTask& task = plan.tasks[i];
+      rows[i] = ++row;
+      insert.bind(0, row);
+      insert.bind(1, task.config.name);
+      insert.bind(2, task.config.cron);
+      insert.bind(3, task.config.retry_delay.count());
+      insert.run();
+      insert_progress.bind(0, row);
+      insert_progress.bind(1, writer);
+      bind_progress(insert_progress, 2, task.progress);
+      insert_progress.run();
+    }
+    return rows;
+  }
+
+  void write_progress(std::int64_t row, const TaskProgress& progress, std::int64_t writer) {
+    bind_progress(*update_, 0, progress);
+    update_->bind(11, writer);
+    update_->bind(12, row);
+    update_->run();
+  }
+
+  Ownership ownership_;
+  Database database_;
+  std::optional<Statement> update_;
+  std::int64_t writer_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Store> open_sqlite_store(const std::string& path) {
+  // One state has one lock, by whatever links it is reached.
+  std::error_code error;
+  const auto canonical = std::filesystem::weakly_canonical(path, error);
+  return std::make_unique<SqliteStore>(error ? path : canonical.string());
+}
+
+}  // namespace dutiful

@@ -1,0 +1,131 @@
+// What every store promises (RULES P1, P4, P5, P6).
+
+#include <algorithm>
+#include <functional>
+
+#include <gtest/gtest.h>
+
+#include "store/memory/memory_store.h"
+#include "store/sqlite/sqlite_store.h"
+#include "support/temporary_directory.h"
+#include "support/times.h"
+
+namespace dutiful {
+namespace {
+
+// A kind of store: opens the same state again and again.
+struct Kind {
+  std::string name;
+  std::function<std::function<std::unique_ptr<Store>()>()> make;
+};
+
+class Stores : public testing::TestWithParam<Kind> {
+ protected:
+  std::function<std::unique_ptr<Store>()> open = GetParam().make();
+};
+
+const std::vector<Kind>& kinds() {
+  static const std::vector<Kind> all{
+      {"memory",
+       [] {
+         auto state = std::make_shared<MemoryState>();
+         return [state] { return std::make_unique<MemoryStore>(state); };
+       }},
+      {"sqlite",
+       [] {
+         auto directory = std::make_shared<TemporaryDirectory>();
+         return [directory] { return open_sqlite_store(directory->file("state.db")); };
+       }},
+  };
+  return all;
+}
+INSTANTIATE_TEST_SUITE_P(Every, Stores, testing::ValuesIn(kinds()), [](const auto& instance) {
+  return instance.param.name;
+});
+
+PlannedTask task(const std::string& name, const std::string& cron = "0 0 * * *") {
+  return {.config = {name, cron, Duration{60'000}},
+          .schedule = CronExpression::parse(cron),
+          .progress = {.first_coming = at("2025-03-03T10:00:00Z"),
+                       .served_until = at("2025-03-03T10:00:00Z")},
+          .classification = Classification::added};
+}
+
+TEST_P(Stores, are_empty_at_first) {
+  EXPECT_TRUE(open()->load().empty());
+}
+
+TEST_P(Stores, keep_what_was_replaced) {
+  const Plan plan{.tasks = {task("a"), task("b", "5 * * * *")}, .removed = {}};
+  const auto rows = open()->replace(plan, "first");
+
+  const auto records = open()->load();
+  ASSERT_EQ(records.size(), 2);
+  for (std::size_t i = 0; i < 2; ++i) {
+    const auto record = std::ranges::find(records, rows[i], &TaskRecord::row);
+    ASSERT_NE(record, records.end());
+    EXPECT_EQ(record->config, plan.tasks[i].config);
+    EXPECT_EQ(record->progress, plan.tasks[i].progress);
+    EXPECT_EQ(record->scheduler, "first");
+  }
+}
+
+TEST_P(Stores, keep_every_field_of_the_progress) {
+  const TaskProgress progress{.state = TaskState::awaiting_retry,
+                              .boot_pending = true,
+                              .orphan_pending = true,
+                              .attempt = 4'000'000'000,
+                              .pulse = at("2025-03-03T10:00:00Z"),
+                              .first_coming = at("2025-03-03T10:00:00.001Z"),
+                              .served_until = at("2025-03-03T10:00:00.002Z"),
+                              .last_attempt = at("2025-03-03T10:00:00.003Z"),
+                              .last_success = at("2025-03-03T10:00:00.004Z"),
+                              .last_failure = at("2025-03-03T10:00:00.005Z"),
+                              .retry_at = at("2025-03-03T10:00:00.006Z")};
+  {
+    const auto store = open();
+    const auto rows = store->replace({.tasks = {task("a")}, .removed = {}}, "first");
+    const RowUpdate update{rows[0], progress};
+    store->commit({&update, 1});
+    store->commit({&update, 1});  // the same twice is safe
+  }
+  EXPECT_EQ(open()->load().at(0).progress, progress);
+}
+
+TEST_P(Stores, override_and_remove_by_row) {
+  const auto rows = open()->replace({.tasks = {task("a"), task("b")}, .removed = {}}, "first");
+  auto records = open()->load();
+  PlannedTask overridden = task("a", "1 1 * * *");
+  overridden.row = rows[0];
+  overridden.classification = Classification::overridden;
+  std::erase_if(records, [&](const TaskRecord& record) { return record.row != rows[1]; });
+
+  const auto again =
+      open()->replace({.tasks = {overridden, task("c")}, .removed = records}, "second");
+
+  EXPECT_EQ(again[0], rows[0]);
+  EXPECT_NE(again[1], rows[0]);
+  records = open()->load();
+  ASSERT_EQ(records.size(), 2);
+  std::ranges::sort(records, {}, [](const TaskRecord& record) { return record.config.name; });
+  EXPECT_EQ(records[0].config.cron, "1 1 * * *");
+  EXPECT_EQ(records[1].config.name, "c");
+}
+
+// V: names are bytes, and come back as they were.
+TEST_P(Stores, keep_names_of_any_bytes) {
+  const std::string name("a\0b\xff\n'\"; DROP TABLE task", 24);
+  open()->replace({.tasks = {task(name)}, .removed = {}}, "first");
+  EXPECT_EQ(open()->load().at(0).config.name, name);
+}
+
+// P6
+TEST_P(Stores, belong_to_one_at_a_time) {
+  auto first = open();
+  EXPECT_THROW((void)open(), StateHeldError);
+  first.reset();
+  EXPECT_NO_THROW((void)open());
+}
+
+}  // namespace
+}  // namespace dutiful

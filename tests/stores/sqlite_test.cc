@@ -1,0 +1,200 @@
+// What can go wrong with a file: each is a clear error, and nothing is lost (RULES P6, P7, X3).
+
+#include <csignal>
+#include <fstream>
+#include <sstream>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sqlite3.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "store/sqlite/sqlite_store.h"
+#include "support/temporary_directory.h"
+#include "support/times.h"
+
+namespace dutiful {
+namespace {
+
+using testing::HasSubstr;
+
+class Sqlite : public testing::Test {
+ protected:
+  TemporaryDirectory directory;
+  std::string path = directory.file("state.db");
+
+  // Two tasks, written and let go.
+  void make_state() {
+    const auto planned = [](const std::string& name) {
+      return PlannedTask{.config = {name, "0 0 * * *", Duration{60'000}},
+                         .schedule = CronExpression::parse("0 0 * * *"),
+                         .progress = {.first_coming = at("2025-03-03T10:00:00Z")},
+                         .classification = Classification::added};
+    };
+    open_sqlite_store(path)->replace({.tasks = {planned("a"), planned("b")}, .removed = {}},
+                                     "first");
+  }
+
+  // Another program at work on the file.
+  void tamper(const char* sql) const {
+    sqlite3* database = nullptr;
+    ASSERT_EQ(sqlite3_open(path.c_str(), &database), SQLITE_OK);
+    char* message = nullptr;
+    EXPECT_EQ(sqlite3_exec(database, sql, nullptr, nullptr, &message), SQLITE_OK) << message;
+    sqlite3_close(database);
+  }
+
+  std::string bytes() const {
+    std::ifstream file{path, std::ios::binary};
+    std::ostringstream out;
+    out << file.rdbuf();
+    return out.str();
+  }
+
+  template <typename Expected, typename Call>
+  std::string error_of(Call call) {
+    try {
+      call();
+      return "no error";
+    } catch (const Expected& error) {
+      return error.what();
+    } catch (const std::exception& error) {
+      return std::string{"another error: "} + error.what();
+    }
+  }
+  std::string open_error() {
+    return error_of<StoreError>([&] { (void)open_sqlite_store(path); });
+  }
+  template <typename Expected>
+  std::string load_error() {
+    return error_of<Expected>([&] { (void)open_sqlite_store(path)->load(); });
+  }
+};
+
+TEST_F(Sqlite, refuses_a_file_that_is_no_database) {
+  std::ofstream{path} << std::string(5000, 'x');
+  const std::string before = bytes();
+  EXPECT_THAT(open_error(), HasSubstr("is not a state of dutiful"));
+  EXPECT_EQ(bytes(), before);
+}
+
+TEST_F(Sqlite, refuses_the_database_of_another_program) {
+  tamper("CREATE TABLE theirs (x)");
+  const std::string before = bytes();
+  EXPECT_THAT(open_error(), HasSubstr("is a database of another program"));
+  EXPECT_EQ(bytes(), before);
+}
+
+TEST_F(Sqlite, refuses_a_newer_schema) {
+  make_state();
+  tamper("PRAGMA user_version = 2");
+  EXPECT_THAT(open_error(),
+              HasSubstr("was written by a newer dutiful (schema 2, this one knows 1)"));
+}
+
+TEST_F(Sqlite, refuses_a_directory_that_is_not_there) {
+  path = directory.file("missing/state.db");
+  EXPECT_THAT(open_error(), HasSubstr("cannot be locked"));
+}
+
+TEST_F(Sqlite, names_the_process_that_holds_the_state) {
+  const auto held = open_sqlite_store(path);
+  EXPECT_THAT(error_of<StateHeldError>([&] { (void)open_sqlite_store(path); }),
+              HasSubstr("is in use by process " + std::to_string(getpid()) + " since 20"));
+}
+
+TEST_F(Sqlite, is_one_state_by_whatever_link_it_is_reached) {
+  make_state();
+  std::filesystem::create_symlink(path, directory.file("link.db"));
+  const auto held = open_sqlite_store(path);
+  EXPECT_THROW((void)open_sqlite_store(directory.file("link.db")), StateHeldError);
+}
+
+// The lock dies with its process, however that ends.
+TEST_F(Sqlite, is_free_again_when_its_holder_is_killed) {
+  make_state();
+  int ready[2];
+  ASSERT_EQ(pipe(ready), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    const auto held = open_sqlite_store(path);
+    (void)!write(ready[1], "x", 1);
+    while (true) pause();
+  }
+  char byte = 0;
+  ASSERT_EQ(read(ready[0], &byte, 1), 1);
+  EXPECT_THROW((void)open_sqlite_store(path), StateHeldError);
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
+  close(ready[0]);
+  close(ready[1]);
+  EXPECT_EQ(open_sqlite_store(path)->load().size(), 2);
+}
+
+TEST_F(Sqlite, can_be_read_by_others_while_it_is_held) {
+  make_state();
+  const auto held = open_sqlite_store(path);
+  tamper("SELECT name, state FROM task JOIN progress ON task = id");
+}
+
+// P7: the precise error, and nothing is overwritten.
+TEST_F(Sqlite, reports_a_damaged_record) {
+  make_state();
+  tamper("UPDATE progress SET state = 7 WHERE task = 1");
+  EXPECT_EQ(load_error<TaskInvalidValueError>(),
+            "Invalid value for field 'state': 7 is not between 0 and 2");
+  tamper("UPDATE progress SET state = 'running' WHERE task = 1");
+  EXPECT_EQ(load_error<TaskInvalidTypeError>(),
+            "Invalid type for field 'state': expected integer, got text");
+  tamper("UPDATE progress SET state = 0, last_attempt = 1.5 WHERE task = 1");
+  EXPECT_EQ(load_error<TaskInvalidTypeError>(),
+            "Invalid type for field 'lastAttemptAt': expected integer, got real");
+  tamper("DELETE FROM progress WHERE task = 1");
+  EXPECT_EQ(load_error<TaskInvalidStructureError>(),
+            "A task has no progress: its record is incomplete");
+  tamper("UPDATE task SET name = x'00' WHERE id = 1");
+  EXPECT_EQ(load_error<TaskInvalidTypeError>(),
+            "Invalid type for field 'name': expected text, got blob");
+}
+
+// P7: a damaged configuration is overridden by the registration.
+TEST_F(Sqlite, leaves_a_damaged_configuration_to_be_overridden) {
+  make_state();
+  tamper("UPDATE task SET retry_delay_ms = 'soon' WHERE id = 1");
+  EXPECT_NE(open_sqlite_store(path)->load().at(0).config.cron, "0 0 * * *");
+}
+
+// X3: nothing is lost, and when there is room again it goes on.
+TEST_F(Sqlite, survives_a_disk_that_fills_up) {
+  make_state();
+  const auto store = open_sqlite_store(path);
+  const auto records = store->load();
+  RowUpdate update{records[0].row, records[0].progress};
+  update.progress.attempt = 7;
+
+  const auto old_handler = signal(SIGXFSZ, SIG_IGN);
+  rlimit limit{};
+  getrlimit(RLIMIT_FSIZE, &limit);
+  const rlimit none{.rlim_cur = 0, .rlim_max = limit.rlim_max};
+  setrlimit(RLIMIT_FSIZE, &none);
+  EXPECT_THROW(store->commit({&update, 1}), StoreError);
+  setrlimit(RLIMIT_FSIZE, &limit);
+  signal(SIGXFSZ, old_handler);
+
+  EXPECT_EQ(store->load(), records);
+  store->commit({&update, 1});
+  EXPECT_EQ(store->load().at(0).progress.attempt, 7);
+}
+
+TEST_F(Sqlite, says_that_a_file_is_damaged) {
+  make_state();
+  std::string damaged = bytes();
+  for (std::size_t i = 4096; i < damaged.size(); ++i) damaged[i] = 'x';
+  std::ofstream{path, std::ios::binary} << damaged;
+  EXPECT_THAT(load_error<StoreError>(), HasSubstr("is damaged"));
+}
+
+}  // namespace
+}  // namespace dutiful
