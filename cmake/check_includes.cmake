@@ -1,12 +1,27 @@
-# Reads the #include lines of a folder: they may name its own folder and those of MAY_USE.
+# Reads the #include lines of a folder: they may name its own folder and those of MAY_USE, and the
+# public headers that these stand behind.
 cmake_minimum_required(VERSION 3.25)
 string(REPLACE "," ";" allowed "${MAY_USE}")
 list(APPEND allowed ${LAYER})
+
+set(layer_of_time time)
+set(layer_of_error time)
+set(layer_of_zone time)
+set(layer_of_cron cron)
+set(layer_of_calendar cron)
+set(layer_of_errors core)
+
 file(GLOB_RECURSE files ${FOLDER}/*.h ${FOLDER}/*.cc)
 foreach(file ${files})
-  file(STRINGS ${file} lines REGEX "^#include \"")
+  file(STRINGS ${file} lines REGEX "^#include [\"<]")
   foreach(line ${lines})
-    string(REGEX REPLACE "^#include \"([a-z_0-9]+)/.*" "\\1" used "${line}")
+    if(line MATCHES "^#include <dutiful/([a-z_0-9]+)\\.h>")
+      set(used ${layer_of_${CMAKE_MATCH_1}})
+    elseif(line MATCHES "^#include \"([a-z_0-9]+)/")
+      set(used ${CMAKE_MATCH_1})
+    else()
+      continue()
+    endif()
     if(file MATCHES "_test.cc$" AND used STREQUAL "support")
       continue()
     endif()

@@ -12,15 +12,14 @@ function(dutiful_layer name)
   add_library(${target} STATIC ${layer_SOURCES})
   add_library(dutiful::${name} ALIAS ${target})
   target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR}/include)
-  target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR}/src)
+  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src)
   target_link_libraries(${target} PUBLIC ${layer_USES} PRIVATE ${layer_LINKS} dutiful_warnings)
 
   if(NOT DUTIFUL_TESTS)
     return()
   endif()
 
-  file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/empty_main.cc "int main() {}\n")
-  add_executable(${name}_links ${CMAKE_CURRENT_BINARY_DIR}/empty_main.cc)
+  add_executable(${name}_links ${PROJECT_SOURCE_DIR}/cmake/empty_main.cc)
   target_link_libraries(${name}_links PRIVATE
     -Wl,--whole-archive $<TARGET_FILE:${target}> -Wl,--no-whole-archive ${layer_USES} ${layer_LINKS})
   add_dependencies(${name}_links ${target})
@@ -39,7 +38,7 @@ function(dutiful_layer name)
   endif()
 endfunction()
 
-# Every test of an executable becomes a test of ctest's, run on the pinned zone database.
+# Every test of an executable becomes a test of ctest's.
 function(dutiful_discover_tests target)
   include(GoogleTest)
   gtest_discover_tests(${target} DISCOVERY_MODE PRE_TEST TEST_PREFIX ${target}. ${ARGN})

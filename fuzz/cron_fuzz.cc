@@ -7,7 +7,6 @@
 
 #include "cron/diagnosis.h"
 #include "cron/english.h"
-#include "cron/field.h"
 
 namespace dutiful {
 namespace {
@@ -48,16 +47,9 @@ void check_rejection(const std::string& text) {
   }
 
   // With the equivalent in its place, only a later field can be wrong.
-  std::string mended = text;
-  const auto in_field = mended.rfind(details.field_value, details.offset);
-  mended.replace(in_field, details.field_value.size(), details.equivalent);
+  const std::string mended = mend(details);
   if (CronExpression::try_parse(mended)) return;
-  const auto place = [](std::string_view name) {
-    std::size_t i = 0;
-    while (i < field_kinds.size() && field_kinds[i].name != name) ++i;
-    return i;
-  };
-  require(place(diagnose(mended).field) > place(details.field), "the equivalent mends the field");
+  require(diagnose(mended).field_offset > details.field_offset, "the equivalent mends the field");
 }
 
 }  // namespace

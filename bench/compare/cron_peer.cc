@@ -26,6 +26,8 @@
 #include <sstream>
 #include <string_view>
 
+#include <benchmark/benchmark.h>
+
 #include <dutiful/calendar.h>
 
 #include "cron_set.h"
@@ -121,11 +123,6 @@ Set read_set(std::istream& input) {
   return set;
 }
 
-template <typename Result>
-void keep(const Result& result) {
-  asm volatile("" : : "g"(&result) : "memory");
-}
-
 // The mean of one call in nanoseconds, over as many passes of `calls` calls as fill a second.
 template <typename Pass>
 double mean_of_call(std::size_t calls, Pass pass) {
@@ -166,11 +163,13 @@ void answer(const Set& set) {
 
   // Only now: the answers have warmed up whatever a peer needs to have warmed up.
   const double parse = mean_of_call(set.expressions.size(), [&] {
-    for (const std::string& text : set.expressions) keep(CronExpression::parse(text));
+    for (const std::string& text : set.expressions)
+      benchmark::DoNotOptimize(CronExpression::parse(text));
   });
   const double next = mean_of_call(crons.size() * set.instants.size(), [&] {
     for (const CronExpression& cron : crons) {
-      for (const Instant instant : set.instants) keep(calendar.find_next(cron, instant));
+      for (const Instant instant : set.instants)
+        benchmark::DoNotOptimize(calendar.find_next(cron, instant));
     }
   });
   std::cout << std::fixed << std::setprecision(1) << "parse\t" << parse << "\nnext\t" << next

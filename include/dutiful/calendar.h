@@ -30,7 +30,8 @@ enum class RepeatedMinutes {
 // always advances. An immutable value, safe to share between threads; nothing allocates.
 class Calendar {
  public:
-  explicit Calendar(Zone zone, RepeatedMinutes repeated_minutes = RepeatedMinutes::both) noexcept;
+  explicit Calendar(const Zone& zone,
+                    RepeatedMinutes repeated_minutes = RepeatedMinutes::both) noexcept;
 
   // Throw CronCalculationError where the civil years 1 to 9999 hold none.
   [[nodiscard]] Instant next(const CronExpression& cron, Instant after) const;

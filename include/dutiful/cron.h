@@ -19,16 +19,19 @@ namespace dutiful {
 // restricted, that is anything but a bare `*` (RULES C4).
 //
 //   auto weekdays = CronExpression::parse("15 3 * * 1-5");
-//   weekdays.matches(local_days{2025y / 3 / 10} + 3h + 15min);   // true: a Monday
-//   weekdays.next(local_days{2025y / 3 / 7} + 3h + 15min);       // 2025-03-10 03:15: strictly
-//   after weekdays.previous(local_days{2025y / 3 / 9} + 12h);          // 2025-03-07 03:15: at or
-//   before CronExpression::parse("*/15 * * * *");                       // throws; says: use
-//   0,15,30,45
+//   weekdays.matches(local_days{2025y / 3 / 10} + 3h + 15min);
+//     // true: a Monday
+//   weekdays.next(local_days{2025y / 3 / 7} + 3h + 15min);
+//     // 2025-03-10 03:15: strictly after
+//   weekdays.previous(local_days{2025y / 3 / 9} + 12h);
+//     // 2025-03-07 03:15: at or before
+//   CronExpression::parse("*/15 * * * *");
+//     // throws, and says: use 0,15,30,45
 //
 // Which instants those minutes are depends on a zone: see Calendar.
 //
-// The value is the schedule, not the text: `0 0 * * *` and `00 0 1-31 * *` are equal, since they
-// choose the same minutes. Whether two *texts* are equal (RULES P3) is a question for the texts.
+// The value is the schedule, not the text: `0 0 * * *` and `00 0 1-31 * *` are equal, since each
+// field chooses the same. Whether two *texts* are equal (RULES P3) is a question for the texts.
 //
 // A CronExpression is a 32-byte value. All of it is safe to use from any thread, and nothing
 // allocates except to_string() and errors.
@@ -40,6 +43,7 @@ class CronExpression {
   // The same, with nothing instead of the exception; the way for text that is often wrong.
   [[nodiscard]] static std::optional<CronExpression> try_parse(std::string_view text) noexcept;
 
+  // Never in years outside 1 to 9999.
   [[nodiscard]] bool matches(CivilMinute minute) const noexcept;
 
   // The first matching minute after `after`, the last one at or before `from`.
@@ -54,7 +58,7 @@ class CronExpression {
   // No month it chooses has a day that it chooses.
   [[nodiscard]] bool never_matches() const noexcept;
 
-  // The shortest text of the same schedule: parse(e.to_string()) == e.
+  // A text of this schedule, without what it need not say: parse(e.to_string()) == e.
   [[nodiscard]] std::string to_string() const;
 
   // What each field chooses, as bits: bit n is value n. Days and weekdays are joined by "or"; a
@@ -86,7 +90,8 @@ class CronExpression {
 };
 static_assert(sizeof(CronExpression) == 32);
 
-// One field of an expression cannot be read. The cause of an InvalidCronExpressionError.
+// One field of an expression cannot be read. The cause of an InvalidCronExpressionError, unless it
+// is the number of fields that is wrong.
 class FieldParseError : public Error {
  public:
   FieldParseError(std::string field_value, std::string field_name, const std::string& reason);
@@ -105,10 +110,11 @@ class InvalidCronExpressionError : public Error {
   struct Details {
     std::string expression;
     std::string field;        // minute, hour, day, month, weekday; expression for the whole
-    std::string field_value;  // that field's text
-    std::string reason;       // ends with the equivalent, where there is one
-    std::string equivalent;   // a field or an expression in POSIX that means the same; may be empty
-    std::size_t offset = 0;   // the offending characters of the expression
+    std::string field_value;  // that field's text, and where it begins
+    std::size_t field_offset = 0;
+    std::string reason;      // ends with the equivalent, where there is one
+    std::string equivalent;  // a field or an expression in POSIX that means the same; may be empty
+    std::size_t offset = 0;  // the offending characters of the expression
     std::size_t length = 0;
   };
 
@@ -125,7 +131,8 @@ class InvalidCronExpressionError : public Error {
   Details details_;
 };
 
-// There is no next or no previous occurrence (RULES C5).
+// There is no next or no previous occurrence (RULES C5). The expression is that of to_string(), the
+// time in ISO 8601: a civil minute, or an instant in UTC, whichever was asked about.
 class CronCalculationError : public Error {
  public:
   CronCalculationError(std::string expression, std::string current_time, const std::string& cause);

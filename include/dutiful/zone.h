@@ -50,6 +50,10 @@ class ZoneError : public Error {
 // when the system's zone database changes: load it again for that.
 class Zone {
  public:
+  // Copied where others would be moved: there is no empty zone.
+  Zone(const Zone&) = default;
+  Zone& operator=(const Zone&) = default;
+
   // UTC, which needs no zone database.
   [[nodiscard]] static Zone utc();
 
@@ -64,13 +68,11 @@ class Zone {
 
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
   [[nodiscard]] std::chrono::seconds offset_at(Instant instant) const;
-  // Requires a local time of the years 0 to 9999.
   [[nodiscard]] LocalReading read(std::chrono::local_time<Duration> local) const;
 
-  // The segments behind it; for the library's own use.
-  [[nodiscard]] const Timeline& timeline() const noexcept { return *timeline_; }
-
  private:
+  friend class Calendar;
+
   Zone(std::string name, std::shared_ptr<const Timeline> timeline);
 
   std::string name_;

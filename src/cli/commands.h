@@ -1,4 +1,4 @@
-// The commands of the program; each is in a file of its own.
+// The commands of the program, by the file that holds them.
 #pragma once
 
 #include <functional>
@@ -22,7 +22,8 @@ class UsageError : public std::runtime_error {
 // What a command does once its arguments are read.
 using Action = std::function<Exit(Console&)>;
 
-// Each adds its command to the program and returns what it does.
+// Each adds its command to the program. When that is the one on the command line, `chosen` is what
+// it does.
 void add_next(CLI::App& program, Action& chosen);
 void add_prev(CLI::App& program, Action& chosen);
 void add_explain(CLI::App& program, Action& chosen);

@@ -1,5 +1,7 @@
 // dutiful explain: a cron expression in plain English, or why it is none.
 
+#include <algorithm>
+#include <functional>
 #include <memory>
 #include <ostream>
 
@@ -10,8 +12,10 @@
 
 #include "cli/commands.h"
 #include "cli/expression_argument.h"
+#include "cli/json.h"
 #include "cron/cause.h"
 #include "cron/english.h"
+#include "text/characters.h"
 #include "text/quote.h"
 
 namespace dutiful {
@@ -25,19 +29,14 @@ struct Arguments {
 // The expression on one line, and carets below the offending characters. Both are measured in
 // escaped text, so that the carets stand right below a tab or a newline too.
 std::string point_at(const InvalidCronExpressionError::Details& details) {
-  const auto bare = [](std::string_view text) {
-    const std::string shown = quote(text);
-    return shown.substr(1, shown.size() - 2);
-  };
   const auto columns = [](std::string_view text) {
-    return static_cast<std::size_t>(
-        std::ranges::count_if(text, [](char c) { return (c & 0xc0) != 0x80; }));
+    return static_cast<std::size_t>(std::ranges::count_if(text, std::not_fn(is_continuation)));
   };
   const std::string_view expression = details.expression;
-  const std::string before = bare(expression.substr(0, details.offset));
-  const std::string where = bare(expression.substr(details.offset, details.length));
-  return "  " + before + where + bare(expression.substr(details.offset + details.length)) + "\n  " +
-         std::string(columns(before), ' ') +
+  const std::string before = escape(expression.substr(0, details.offset));
+  const std::string where = escape(expression.substr(details.offset, details.length));
+  return "  " + before + where + escape(expression.substr(details.offset + details.length)) +
+         "\n  " + std::string(columns(before), ' ') +
          std::string(std::max<std::size_t>(columns(where), 1), '^');
 }
 
@@ -63,15 +62,10 @@ nlohmann::ordered_json to_json(const InvalidCronExpressionError& error) {
   return document;
 }
 
-// Bytes that are not UTF-8 cannot stand in JSON; U+FFFD takes their place.
-void print(std::ostream& out, const nlohmann::ordered_json& document) {
-  out << document.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << '\n';
-}
-
 Exit explain(const Arguments& arguments, Console& console) try {
   const auto cron = CronExpression::parse(arguments.expression);
   if (arguments.json) {
-    print(console.out, to_json(cron, arguments.expression));
+    console.out << to_text(to_json(cron, arguments.expression)) << '\n';
     return Exit::done;
   }
   console.out << to_english(cron) << '\n';
@@ -81,7 +75,7 @@ Exit explain(const Arguments& arguments, Console& console) try {
   }
   return Exit::done;
 } catch (const InvalidCronExpressionError& error) {
-  if (arguments.json) print(console.out, to_json(error));
+  if (arguments.json) console.out << to_text(to_json(error)) << '\n';
   console.err << "dutiful: " << error.what() << '\n' << point_at(error.details()) << '\n';
   return Exit::no;
 }

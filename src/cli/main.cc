@@ -1,6 +1,4 @@
-#include <cerrno>
 #include <chrono>
-#include <cstring>
 #include <iostream>
 
 #include "cli/program.h"
@@ -15,10 +13,8 @@ int main(int argc, char** argv) {
   Exit status = dutiful::run_program({argv + (argc > 0 ? 1 : 0), argv + argc}, console);
 
   // A result that was not written is not a result, whatever the command thought.
-  errno = 0;
   if (!std::cout.flush()) {
-    std::cerr << "dutiful: cannot write the result: "
-              << (errno != 0 ? std::strerror(errno) : "standard output is closed") << '\n';
+    std::cerr << "dutiful: cannot write the result: standard output is full or closed\n";
     status = Exit::no;
   }
   return static_cast<int>(status);

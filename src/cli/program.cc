@@ -15,19 +15,23 @@ namespace dutiful {
 namespace {
 
 Exit complain(Console& console, std::string_view message, Exit status) {
-  console.err << "dutiful: " << message << '\n';
+  console.err << "dutiful: " << escape(message) << '\n';
   return status;
 }
 
-// CLI11 says of a mistyped command only that one is required.
+// CLI11 says of a mistyped command or option only that a command is required.
 void require_known_command(const CLI::App& program, const std::vector<std::string>& arguments) {
-  if (arguments.empty() || arguments.front().starts_with('-')) return;
+  if (arguments.empty()) return;
+  const std::string& first = arguments.front();
+  if (first == "-h" || first == "--help" || first == "--version") return;
+  if (first.starts_with('-'))
+    throw UsageError("unknown option " + quote(first) + "; see dutiful --help");
   std::string known;
   for (const CLI::App* command : program.get_subcommands({})) {
-    if (command->get_name() == arguments.front()) return;
+    if (command->get_name() == first) return;
     known += (known.empty() ? "" : ", ") + command->get_name();
   }
-  throw UsageError("there is no command " + quote(arguments.front()) + "; there are " + known);
+  throw UsageError("there is no command " + quote(first) + "; there are " + known);
 }
 
 }  // namespace
@@ -51,7 +55,10 @@ Exit run_program(std::vector<std::string> arguments, Console& console) try {
     program.exit(request, console.out, console.err);
     return Exit::done;
   } catch (const CLI::ParseError& error) {
-    return complain(console, std::string{error.what()} + "; see dutiful --help", Exit::usage);
+    const auto commands = program.get_subcommands();
+    const std::string command = commands.empty() ? "" : ' ' + commands.front()->get_name();
+    return complain(
+        console, std::string{error.what()} + "; see dutiful" + command + " --help", Exit::usage);
   }
   return chosen(console);
 } catch (const UsageError& error) {

@@ -1,13 +1,16 @@
 #include "cli/program.h"
 
-#include <cstdlib>
+#include <algorithm>
+#include <filesystem>
 #include <sstream>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "support/temporary_directory.h"
 #include "support/times.h"
+#include "support/with_variable.h"
 
 namespace dutiful {
 namespace {
@@ -40,6 +43,11 @@ TEST(Program, next_prints_one_instant_a_line) {
 TEST(Program, next_is_after_now_and_one_by_default) {
   EXPECT_EQ(dutiful({"next", "0 12 * * *"}).out, "2025-06-02T12:00:00+00:00\n");
   EXPECT_EQ(dutiful({"prev", "0 12 * * *"}).out, "2025-06-01T12:00:00+00:00\n");
+}
+
+TEST(Program, counts_in_decimal) {
+  const std::string out = dutiful({"next", "* * * * *", "--count", "010"}).out;
+  EXPECT_EQ(std::ranges::count(out, '\n'), 10);
 }
 
 TEST(Program, prev_prints_the_newest_first) {
@@ -128,7 +136,9 @@ TEST(Program, refuses_wrong_usage_with_status_2) {
            {{"next", "* * * * *", "--bogus"}, "unknown option \"--bogus\""},
            {{"next", "* * * * *", "--count", "0"}, "--count"},
            {{"next", "* * * * *", "--count", "-1"}, "--count"},
-           {{"next", "* * * * *", "--count", "many"}, "--count"},
+           {{"next", "* * * * *", "--count", "many"}, "--count: \"many\" is not a number"},
+           {{"next", "* * * * *", "--count", "0x3"}, "--count"},
+           {{"--bogus"}, "unknown option \"--bogus\""},
            {{"next", "* * * * *", "--repeated", "twice"}, "--repeated"},
            {{"next", "* * * * *", "--from", "tomorrow"}, "--from: \"tomorrow\" is not a time"},
            {{"next", "* * * * *", "--zone", "Mars/Olympus"}, "Cannot load time zone"},
@@ -143,10 +153,44 @@ TEST(Program, refuses_wrong_usage_with_status_2) {
   }
 }
 
+TEST(Program, refuses_years_that_have_no_four_digits) {
+  for (const char* from : {"0001-01-01T00:00:00+14:00", "9999-12-31T23:59:00-14:00"}) {
+    const auto result = dutiful({"next", "* * * * *", "--from", from});
+    EXPECT_EQ(result.status, 2);
+    EXPECT_THAT(result.err, HasSubstr("lies outside the years 1 to 9999"));
+  }
+}
+
+// X4: whatever comes in by whatever way, an error is one line.
+TEST(Program, keeps_errors_on_one_line) {
+  const std::string forged = "x\ndutiful: all is well\x1b[2J\xff";
+  const WithVariable tzdir{"TZDIR", "/nowhere\nat all"};
+  for (const std::vector<std::string>& arguments : {std::vector<std::string>{forged},
+                                                    {"next", forged},
+                                                    {"next", "* * * * *", forged},
+                                                    {"next", "* * * * *", "--" + forged},
+                                                    {"next", "* * * * *", "--zone", forged},
+                                                    {"next", "* * * * *", "--from", forged},
+                                                    {"next", "* * * * *", "--count", forged},
+                                                    {"next", "* * * * *", "--repeated", forged}}) {
+    const std::string err = dutiful(arguments).err;
+    EXPECT_EQ(std::ranges::count(err, '\n'), 1) << err;
+    EXPECT_EQ(err.find_first_of("\x1b\xff"), std::string::npos) << err;
+  }
+}
+
+TEST(Program, answers_in_json_for_a_zone_of_any_bytes) {
+  const TemporaryDirectory directory;
+  const std::string zone = directory.file("\xff");
+  std::filesystem::copy_file(DUTIFUL_TEST_DATA "/zoneinfo/UTC", zone);
+  const auto result = dutiful({"next", "* * * * *", "--json", "--zone", zone});
+  EXPECT_EQ(result.status, 0) << result.err;
+  EXPECT_TRUE(nlohmann::json::accept(result.out));
+}
+
 TEST(Program, refuses_a_host_zone_that_cannot_be_loaded) {
-  setenv("TZ", "Nowhere/City", 1);
+  const WithVariable tz{"TZ", "Nowhere/City"};
   const auto result = dutiful({"next", "* * * * *"});
-  setenv("TZ", "UTC", 1);
   EXPECT_EQ(result.status, 2);
   EXPECT_THAT(result.err, HasSubstr("Cannot load time zone \"Nowhere/City\""));
 }

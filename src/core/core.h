@@ -40,7 +40,7 @@ class Core {
   void apply(const Plan& plan, const std::vector<std::int64_t>& rows, Instant now);
 
   // A run has ended. Requires that the task runs.
-  void end(TaskId task, Outcome outcome, Instant now);
+  void end(TaskId id, Outcome outcome, Instant now);
 
   // Starts what is owed a run at `now` and may run: earliest due first, then by name (X1).
   [[nodiscard]] std::vector<Start> start_due(Instant now, std::size_t limit = ~std::size_t{0});

@@ -38,23 +38,29 @@ CivilMinute first_due(const Segment& segment, RepeatedMinutes policy) {
   return policy == RepeatedMinutes::both ? segment.first_minute : segment.fresh_minute;
 }
 
+// ISO 8601 has four digits for a year: what lies outside is shown as the last instant that has
+// them.
+Instant printable(Instant instant) {
+  constexpr Instant first = std::chrono::sys_days{year_min / 1 / 1};
+  constexpr Instant end = std::chrono::sys_days{(year_max + std::chrono::years{1}) / 1 / 1};
+  return std::clamp(instant, first, end - Duration{1});
+}
+
 CronCalculationError none(const CronExpression& cron, Instant from, Direction direction) {
   const std::string text = cron.to_string();
-  return {text,
-          format_utc(std::clamp(from, instant_min, instant_max)),
-          no_occurrence(cron, text, direction)};
+  return {text, format_utc(printable(from)), no_occurrence(cron, text, direction)};
 }
 
 }  // namespace
 
-Calendar::Calendar(Zone zone, RepeatedMinutes repeated_minutes) noexcept
-    : zone_(std::move(zone)), repeated_minutes_(repeated_minutes) {}
+Calendar::Calendar(const Zone& zone, RepeatedMinutes repeated_minutes) noexcept
+    : zone_(zone), repeated_minutes_(repeated_minutes) {}
 
 std::optional<Instant> Calendar::find_next(const CronExpression& cron,
                                            Instant after) const noexcept {
   if (after > instant_max) return std::nullopt;
   if (after < instant_min) after = instant_min;
-  auto segment = zone_.timeline().at(after);
+  auto segment = zone_.timeline_->at(after);
   CivilMinute from =
       std::max(shown(after, segment->offset) + minutes{1}, first_due(*segment, repeated_minutes_));
   while (true) {
@@ -78,7 +84,7 @@ std::optional<Instant> Calendar::find_previous(const CronExpression& cron,
                                                Instant from_instant) const noexcept {
   if (from_instant < instant_min) return std::nullopt;
   if (from_instant > instant_max) from_instant = instant_max;
-  auto segment = zone_.timeline().at(from_instant);
+  auto segment = zone_.timeline_->at(from_instant);
   CivilMinute from = shown(from_instant, segment->offset);
   while (true) {
     const CivilMinute found = CronSearch::at_or_before(cron, from);

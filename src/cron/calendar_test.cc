@@ -83,6 +83,19 @@ TEST(Dst, may_be_suspended_for_ramadan) {
   EXPECT_EQ(occurrences("30 2 * * *", "Africa/Casablanca", "2025-04-05T12:00:00+00:00", 1),
             (Times{"2025-04-07T02:30:00+01:00"}));
 }
+// The clocks jump from 02:00 to 03:00 and at 03:30 back to 02:30: 02:45 comes once, 03:15 twice.
+TEST(Dst, may_come_back_to_minutes_it_has_skipped) {
+  const char* zone = "AAA0BBB-1,J100/2,J100/3:30";
+  EXPECT_EQ(occurrences("45 2 10 4 *", zone, "2025-04-09T12:00:00Z", 1, first_only),
+            (Times{"2025-04-10T02:45:00+00:00"}));
+  EXPECT_EQ(occurrences("15 3 10 4 *", zone, "2025-04-09T12:00:00Z", 2, first_only),
+            (Times{"2025-04-10T03:15:00+01:00", "2026-04-10T03:15:00+01:00"}));
+  EXPECT_EQ(occurrences("15 3 10 4 *", zone, "2025-04-09T12:00:00Z", 2),
+            (Times{"2025-04-10T03:15:00+01:00", "2025-04-10T03:15:00+00:00"}));
+  const Calendar calendar{Zone::load(zone), first_only};
+  EXPECT_EQ(calendar.previous(CronExpression::parse("45 2 * * *"), at("2025-04-10T20:00:00Z")),
+            at("2025-04-10T02:45:00Z"));
+}
 TEST(Dst, goes_on_after_2038) {
   EXPECT_EQ(occurrences("0 12 * * *", "America/New_York", "2062-03-11T00:00:00-05:00", 2),
             (Times{"2062-03-11T12:00:00-05:00", "2062-03-12T12:00:00-04:00"}));

@@ -37,19 +37,19 @@ TEST(Diagnosis, names_the_field_the_reason_and_the_characters) {
            // Macros
            {"@daily",
             "expression",
-            "is the macro \"@daily\"; POSIX cron has no macros; use 0 0 * * *",
+            "has the macro \"@daily\"; POSIX cron has no macros; use 0 0 * * *",
             "@daily"},
            {" @Hourly ",
             "expression",
-            "is the macro \"@Hourly\"; POSIX cron has no macros; use 0 * * * *",
+            "has the macro \"@Hourly\"; POSIX cron has no macros; use 0 * * * *",
             "@Hourly"},
            {"@reboot",
             "expression",
-            "is the macro \"@reboot\"; POSIX cron has no macros",
+            "has the macro \"@reboot\"; POSIX cron has no macros",
             "@reboot"},
            {"@every 5m",
             "expression",
-            "is the macro \"@every 5m\"; POSIX cron has no macros",
+            "has the macro \"@every\"; POSIX cron has no macros",
             "@every 5m"},
            // Steps
            {"*/15 * * * *",
@@ -63,6 +63,12 @@ TEST(Diagnosis, names_the_field_the_reason_and_the_characters) {
            {"*/1 * * * *", "minute", "has the step \"*/1\"; POSIX cron has no steps; use *", "*/1"},
            // 5/15 runs on to the hour's end with some programs, and is just 5 with others.
            {"5/15 * * * *", "minute", "has the step \"5/15\"; POSIX cron has no steps", "5/15"},
+           // Vixie cron would join these by "and".
+           {"0 0 */10 * 1",
+            "day",
+            "has the step \"*/10\"; POSIX cron has no steps, and day and weekday are joined by "
+            "\"or\"; use 1,11,21,31",
+            "*/10"},
            {"*/0 * * * *", "minute", "has the step \"*/0\"; POSIX cron has no steps", "*/0"},
            {"*/x * * * *", "minute", "has the step \"*/x\"; POSIX cron has no steps", "*/x"},
            {"* * * * sun-sat/2",
@@ -89,12 +95,24 @@ TEST(Diagnosis, names_the_field_the_reason_and_the_characters) {
            {"0 0 * * 7", "weekday", "has 7; use 0 for Sunday: 0", "7"},
            {"0 0 * * 5-7", "weekday", "has 7; use 0 for Sunday: 0,5,6", "7"},
            {"0 0 * * 1,07", "weekday", "has 07; use 0 for Sunday: 0,1", "07"},
+           // Where the other day field is restricted a star would mean less than the full range
+           // (C4).
+           {"0 0 13 * 0-7", "weekday", "has 7; use 0 for Sunday: 0-6", "7"},
+           {"0 0 13 * sun-sat",
+            "weekday",
+            "has the name \"sun\"; POSIX cron has only numbers; use 0-6",
+            "sun"},
+           {"0 0 1-31/1 * 1",
+            "day",
+            "has the step \"1-31/1\"; POSIX cron has no steps; use 1-31",
+            "1-31/1"},
            {"0 0 * * 8", "weekday", "has 8, which is out of range; it takes 0 to 6", "8"},
            // Quartz
            {"0 0 ? * 1",
             "day",
             "has \"?\", which is Quartz; POSIX cron has no ? L W #; use *",
             "?"},
+           {"0 0 ?,5 * 1", "day", "has \"?\", which is Quartz; POSIX cron has no ? L W #", "?"},
            {"0 0 L * *", "day", "has \"L\", which is Quartz; POSIX cron has no ? L W #", "L"},
            {"0 0 1,15W * *",
             "day",
@@ -186,8 +204,24 @@ TEST(Diagnosis, becomes_an_error_with_details_and_a_cause) {
       EXPECT_EQ(cause.name(), "FieldParseError");
       EXPECT_EQ(cause.field_value(), "mon");
       EXPECT_EQ(cause.field_name(), "weekday");
+      EXPECT_EQ(cause.what(), error.reason());
     }
   }
+}
+
+TEST(Diagnosis, blames_no_field_for_their_number) {
+  try {
+    (void)CronExpression::parse("* * * *");
+    FAIL();
+  } catch (const InvalidCronExpressionError& error) {
+    EXPECT_EQ(error.cause(), nullptr);
+  }
+}
+
+TEST(Diagnosis, mends_the_field_that_is_wrong) {
+  EXPECT_EQ(mend(diagnose("7 0 * * 7")), "7 0 * * 0");
+  EXPECT_EQ(mend(diagnose("@daily")), "0 0 * * *");
+  EXPECT_EQ(mend(diagnose("60 * * * *")), "");
 }
 
 // X4: what comes from outside cannot forge a line.

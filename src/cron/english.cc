@@ -1,6 +1,5 @@
 #include "cron/english.h"
 
-#include <array>
 #include <bit>
 #include <string_view>
 #include <vector>
@@ -10,43 +9,12 @@
 namespace dutiful {
 namespace {
 
-constexpr std::array<std::string_view, 13> month_names{"",
-                                                       "January",
-                                                       "February",
-                                                       "March",
-                                                       "April",
-                                                       "May",
-                                                       "June",
-                                                       "July",
-                                                       "August",
-                                                       "September",
-                                                       "October",
-                                                       "November",
-                                                       "December"};
-constexpr std::array<std::string_view, 8> weekday_names{
-    "", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"};
-
 // More times of day than this are described rather than listed.
 constexpr int listed_times_max = 6;
 
-struct Run {
-  unsigned low, high;
-};
-
-std::vector<Run> runs_of(std::uint64_t mask) {
-  std::vector<Run> runs;
-  while (mask != 0) {
-    const auto low = static_cast<unsigned>(std::countr_zero(mask));
-    const auto high = low + static_cast<unsigned>(std::countr_one(mask >> low)) - 1;
-    mask &= ~FieldKind::mask(low, high);
-    runs.push_back({low, high});
-  }
-  return runs;
-}
-
 std::vector<unsigned> values_of(std::uint64_t mask) {
   std::vector<unsigned> values;
-  for (const Run& run : runs_of(mask)) {
+  for (const ValueRun& run : runs_of(mask)) {
     for (unsigned value = run.low; value <= run.high; ++value) values.push_back(value);
   }
   return values;
@@ -66,7 +34,7 @@ std::string join(const std::vector<std::string>& parts) {
 template <typename Name>
 std::string list(std::uint64_t mask, Name name) {
   std::vector<std::string> parts;
-  for (const Run& run : runs_of(mask)) {
+  for (const ValueRun& run : runs_of(mask)) {
     if (run.high - run.low >= 2) {
       parts.push_back(name(run.low) + " through " + name(run.high));
     } else {
@@ -111,7 +79,7 @@ std::string past(std::uint64_t minutes) {
   return list(minutes, number) + (one ? " minute past" : " minutes past");
 }
 
-// The phrase, and whether it already says that it goes on all day long.
+// The phrase, and whether it already says that it comes again and again in a day.
 struct TimePhrase {
   std::string text;
   bool recurs;
@@ -160,7 +128,7 @@ TimePhrase time_phrase(std::uint64_t minutes, std::uint64_t hours) {
   return {"At " + past(minutes) + ' ' + of_hours, true};
 }
 
-// Monday first, so that a weekend is one stretch.
+// Monday is 1 and Sunday 7, so that a weekend is one stretch.
 std::uint64_t monday_first(std::uint64_t weekdays) {
   return (weekdays & ~std::uint64_t{1}) | (weekdays & 1) << 7;
 }
@@ -169,12 +137,14 @@ std::string weekday_phrase(std::uint64_t weekdays) {
   const std::uint64_t mask = monday_first(weekdays);
   const auto runs = runs_of(mask);
   const bool one_stretch = runs.size() == 1 && runs[0].high - runs[0].low >= 2;
-  const auto name = [](unsigned value) { return std::string{weekday_names[value]}; };
+  const auto name = [](unsigned value) { return std::string{names_of(Field::weekday)[value % 7]}; };
   return (one_stretch ? "" : "every ") + list(mask, name);
 }
 
 std::string month_list(std::uint64_t months) {
-  return list(months, [](unsigned value) { return std::string{month_names[value]}; });
+  return list(months, [](unsigned value) {
+    return std::string{names_of(Field::month)[value - month_field.min]};
+  });
 }
 
 std::string in_months(std::uint64_t months) {
@@ -194,7 +164,9 @@ std::string day_phrase(const CronExpression::Fields& fields, bool recurs) {
   }
   if (fields.days == 0) return weekday_phrase(fields.weekdays) + in_months(fields.months);
   if (fields.weekdays == 0) {
-    return days + " of " + (every_month ? "every month" : month_list(fields.months));
+    const std::string months = in_months(fields.months);
+    const bool of_these = months.starts_with(" in ");
+    return days + " of " + (of_these ? month_list(fields.months) : "every month" + months);
   }
   if (every_month) return days + " of every month and also " + weekday_phrase(fields.weekdays);
   return days + " and also " + weekday_phrase(fields.weekdays) + ',' + in_months(fields.months);

@@ -51,6 +51,7 @@ TEST(English, reads_naturally) {
            {"0 0 1-7 * *", "At 00:00, on the 1st through 7th of every month"},
            {"0 0 29 2 *", "At 00:00, on the 29th of February"},
            {"0 0 1 1,7 *", "At 00:00, on the 1st of January and July"},
+           {"0 0 1 1-3 *", "At 00:00, on the 1st of every month from January through March"},
            // Months
            {"0 0 * 1 *", "At 00:00, every day in January"},
            {"0 0 * 6-8 *", "At 00:00, every day from June through August"},

@@ -8,15 +8,15 @@ namespace dutiful {
 FieldParseError::FieldParseError(std::string field_value,
                                  std::string field_name,
                                  const std::string& reason)
-    : Error(field_name + " field " + reason),
-      field_value_(std::move(field_value)),
-      field_name_(std::move(field_name)) {}
+    : Error(reason), field_value_(std::move(field_value)), field_name_(std::move(field_name)) {}
 
 InvalidCronExpressionError::InvalidCronExpressionError(Details details)
     : Error("Invalid cron expression " + quote(details.expression) + ": " + details.field +
                 " field " + details.reason,
-            std::make_exception_ptr(
-                FieldParseError(details.field_value, details.field, details.reason))),
+            details.field == "expression"
+                ? nullptr
+                : std::make_exception_ptr(
+                      FieldParseError(details.field_value, details.field, details.reason))),
       details_(std::move(details)) {}
 
 CronCalculationError::CronCalculationError(std::string expression,

@@ -63,6 +63,7 @@ bool CronExpression::never_matches() const noexcept {
 }
 
 bool CronExpression::matches(CivilMinute minute) const noexcept {
+  if (minute < CronSearch::minute_min || minute > CronSearch::minute_max) return false;
   const local_days day = std::chrono::floor<days>(minute);
   const auto time = static_cast<unsigned>((minute - day).count());
   if ((minutes_ >> (time % 60) & 1) == 0 || (hours_ >> (time / 60) & 1) == 0) return false;
@@ -86,17 +87,20 @@ std::optional<CivilMinute> CronExpression::find_at_or_before(CivilMinute from) c
 }
 
 CivilMinute CronExpression::next(CivilMinute after) const {
-  after = std::clamp(after, CronSearch::minute_min - minutes{1}, CronSearch::minute_max);
-  if (const auto found = find_at_or_after(after + minutes{1})) return *found;
+  const CivilMinute from = after < CronSearch::minute_min   ? CronSearch::minute_min
+                           : after < CronSearch::minute_max ? after + minutes{1}
+                                                            : CivilMinute::max();
+  if (const auto found = find_at_or_after(from)) return *found;
   const std::string text = to_string();
+  after = std::clamp(after, CronSearch::minute_min, CronSearch::minute_max);
   throw CronCalculationError(
       text, format_minute(after), no_occurrence(*this, text, Direction::next));
 }
 
 CivilMinute CronExpression::previous(CivilMinute from) const {
-  from = std::clamp(from, CronSearch::minute_min - minutes{1}, CronSearch::minute_max);
   if (const auto found = find_at_or_before(from)) return *found;
   const std::string text = to_string();
+  from = std::clamp(from, CronSearch::minute_min, CronSearch::minute_max);
   throw CronCalculationError(
       text, format_minute(from), no_occurrence(*this, text, Direction::previous));
 }

@@ -3,13 +3,18 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace dutiful {
 
+enum class Field { minute, hour, day, month, weekday };
+
 // A field's name (RULES C6) and its values (RULES C2).
 struct FieldKind {
+  Field field;
   std::string_view name;
   unsigned min;
   unsigned max;
@@ -22,11 +27,11 @@ struct FieldKind {
 };
 
 inline constexpr std::array<FieldKind, 5> field_kinds{{
-    {"minute", 0, 59},
-    {"hour", 0, 23},
-    {"day", 1, 31},
-    {"month", 1, 12},
-    {"weekday", 0, 6},
+    {Field::minute, "minute", 0, 59},
+    {Field::hour, "hour", 0, 23},
+    {Field::day, "day", 1, 31},
+    {Field::month, "month", 1, 12},
+    {Field::weekday, "weekday", 0, 6},
 }};
 inline constexpr const FieldKind& minute_field = field_kinds[0];
 inline constexpr const FieldKind& hour_field = field_kinds[1];
@@ -38,6 +43,18 @@ inline constexpr const FieldKind& weekday_field = field_kinds[4];
 [[nodiscard]] constexpr bool is_blank(char c) {
   return c == ' ' || c == '\t';
 }
+
+// The English names of the field's values, the first being that of `min`; none but for months and
+// weekdays.
+[[nodiscard]] std::span<const std::string_view> names_of(Field field);
+
+// Values that follow each other without a hole.
+struct ValueRun {
+  unsigned low;
+  unsigned high;
+};
+// The runs of a mask, in increasing order.
+[[nodiscard]] std::vector<ValueRun> runs_of(std::uint64_t mask);
 
 // The shortest field of that mask, in increasing order: `*`, or a list such as 1-5,9.
 [[nodiscard]] std::string print_field(const FieldKind& kind, std::uint64_t mask);

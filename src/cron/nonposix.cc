@@ -3,26 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <span>
 #include <utility>
+
+#include "text/characters.h"
 
 namespace dutiful {
 namespace {
-
-constexpr std::array<std::string_view, 12> months{"january",
-                                                  "february",
-                                                  "march",
-                                                  "april",
-                                                  "may",
-                                                  "june",
-                                                  "july",
-                                                  "august",
-                                                  "september",
-                                                  "october",
-                                                  "november",
-                                                  "december"};
-constexpr std::array<std::string_view, 7> weekdays{
-    "sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"};
 
 constexpr std::array<std::pair<std::string_view, std::string_view>, 7> macros{{
     {"@yearly", "0 0 1 1 *"},
@@ -34,12 +20,8 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 7> macros{{
     {"@hourly", "0 * * * *"},
 }};
 
-std::string lower_case(std::string_view text) {
-  std::string out{text};
-  for (char& c : out) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return out;
+bool equal_letters(std::string_view a, std::string_view b) {
+  return std::ranges::equal(a, b, {}, to_lower, to_lower);
 }
 
 std::optional<unsigned> read_number(std::string_view text) {
@@ -53,7 +35,7 @@ std::optional<unsigned> read_number(std::string_view text) {
 std::optional<unsigned> read_value(const FieldKind& kind, std::string_view text) {
   const auto value = read_number(text);
   if (!value) return value_of_name(kind, text);
-  const unsigned max = kind.name == weekday_field.name ? 7 : kind.max;
+  const unsigned max = kind.field == Field::weekday ? 7 : kind.max;
   if (*value < kind.min || *value > max) return std::nullopt;
   return value;
 }
@@ -98,13 +80,9 @@ std::optional<std::uint64_t> read_element(const FieldKind& kind, std::string_vie
 }  // namespace
 
 std::optional<unsigned> value_of_name(const FieldKind& kind, std::string_view name) {
-  std::span<const std::string_view> names;
-  if (kind.name == month_field.name) names = months;
-  if (kind.name == weekday_field.name) names = weekdays;
-
-  const std::string wanted = lower_case(name);
-  const auto found = std::ranges::find_if(names, [&](std::string_view known) {
-    return wanted == known || wanted == known.substr(0, 3);
+  const auto names = names_of(kind.field);
+  const auto found = std::ranges::find_if(names, [name](std::string_view known) {
+    return equal_letters(name, known) || equal_letters(name, known.substr(0, 3));
   });
   if (found == names.end()) return std::nullopt;
   return kind.min + static_cast<unsigned>(found - names.begin());
@@ -119,14 +97,13 @@ std::optional<std::uint64_t> read_nonposix_field(const FieldKind& kind, std::str
     mask |= *chosen;
     rest = others;
   }
-  if (kind.name == weekday_field.name && (mask >> 7 & 1) != 0) mask = (mask & kind.all()) | 1;
+  if (kind.field == Field::weekday && (mask >> 7 & 1) != 0) mask = (mask & kind.all()) | 1;
   return mask;
 }
 
 std::string_view expression_of_macro(std::string_view macro) {
-  const std::string wanted = lower_case(macro);
-  const auto* found =
-      std::ranges::find(macros, wanted, [](const auto& pair) { return pair.first; });
+  const auto* found = std::ranges::find_if(
+      macros, [macro](const auto& known) { return equal_letters(macro, known.first); });
   return found == macros.end() ? std::string_view{} : found->second;
 }
 

@@ -127,8 +127,8 @@ bool Engine::make_durable(const std::vector<Start>& starts, Instant now) {
   for (const Start& start : starts) add(start.task);
   // A task that ended and starts again is there twice, with the same progress: one write will do.
   std::ranges::sort(updates, {}, &RowUpdate::row);
-  const auto repeated = std::ranges::unique(updates, {}, &RowUpdate::row);
-  updates.erase(repeated.begin(), repeated.end());
+  const auto same_row = [](const RowUpdate& a, const RowUpdate& b) { return a.row == b.row; };
+  updates.erase(std::unique(updates.begin(), updates.end(), same_row), updates.end());
 
   try {
     if (!updates.empty()) store_->commit(updates);

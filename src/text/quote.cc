@@ -32,7 +32,10 @@ std::size_t utf8_length(std::string_view text) {
 bool is_control(std::string_view character) {
   if (character.size() == 1) return character[0] < ' ' || character[0] == '\x7f';
   if (character.size() == 2) return character[0] == '\xc2' && character[1] < '\xa0';  // C1
-  return character == "\u2028" || character == "\u2029";
+  // Line and paragraph separators, and what turns the direction of writing around: U+2028 to U+202E,
+  // U+2066 to U+2069.
+  return ("\xe2\x80\xa8" <= character && character <= "\xe2\x80\xae") ||
+         ("\xe2\x81\xa6" <= character && character <= "\xe2\x81\xa9");
 }
 
 void append_hex(std::string& out, std::string_view bytes) {
@@ -43,15 +46,16 @@ void append_hex(std::string& out, std::string_view bytes) {
   }
 }
 
-}  // namespace
+// With quotes escaped or not.
+enum class Quotes { plain, escaped };
 
-std::string quote(std::string_view text) {
-  std::string out = "\"";
+std::string escape(std::string_view text, Quotes quotes) {
+  std::string out;
   while (!text.empty()) {
     const std::size_t length = utf8_length(text);
     const std::string_view character = text.substr(0, length == 0 ? 1 : length);
     text.remove_prefix(character.size());
-    if (character == "\"" || character == "\\") {
+    if (character == "\\" || (character == "\"" && quotes == Quotes::escaped)) {
       out.append("\\").append(character);
     } else if (character == "\n") {
       out.append("\\n");
@@ -65,7 +69,17 @@ std::string quote(std::string_view text) {
       out.append(character);
     }
   }
-  return out + '"';
+  return out;
+}
+
+}  // namespace
+
+std::string escape(std::string_view text) {
+  return escape(text, Quotes::plain);
+}
+
+std::string quote(std::string_view text) {
+  return '"' + escape(text, Quotes::escaped) + '"';
 }
 
 }  // namespace dutiful

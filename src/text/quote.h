@@ -6,9 +6,11 @@
 
 namespace dutiful {
 
-// The text in double quotes, on one line, whatever it holds: control characters, quotes,
-// backslashes and bytes that are not UTF-8 are escaped as in C. A name can never forge a line
-// (RULES V, X4).
+// The text on one line, whatever it holds: control characters, backslashes and bytes that are not
+// UTF-8 are escaped as in C. Text from outside can never forge a line (RULES V, X4).
+[[nodiscard]] std::string escape(std::string_view text);
+
+// The same in double quotes, and those inside it escaped.
 [[nodiscard]] std::string quote(std::string_view text);
 
 }  // namespace dutiful

@@ -19,8 +19,18 @@ TEST(Quote, puts_everything_on_one_line) {
   EXPECT_EQ(quote("\u0085\u2028\u2029"), R"("\xc2\x85\xe2\x80\xa8\xe2\x80\xa9")");
 }
 
+TEST(Quote, keeps_the_direction_of_writing) {
+  EXPECT_EQ(quote("\u202e"), R"("\xe2\x80\xae")");
+  EXPECT_EQ(quote("\u2066"), R"("\xe2\x81\xa6")");
+  EXPECT_EQ(quote("שלום"), "\"שלום\"");
+}
+
 TEST(Quote, escapes_what_would_end_the_quotes) {
   EXPECT_EQ(quote(R"(say "hi" \ bye)"), R"("say \"hi\" \\ bye")");
+}
+
+TEST(Quote, leaves_quotes_alone_where_there_are_none_around_it) {
+  EXPECT_EQ(escape("say \"hi\"\n"), R"(say "hi"\n)");
 }
 
 TEST(Quote, shows_bytes_that_are_not_utf_8) {

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <string_view>
 
+#include "text/characters.h"
+
 namespace dutiful {
 
 // Every read takes what it asks for and says whether it was there; a caller that meets a false
@@ -13,9 +15,6 @@ class Scanner {
   explicit Scanner(std::string_view text) : rest_(text) {}
 
   [[nodiscard]] bool at_end() const { return rest_.empty(); }
-  [[nodiscard]] bool at_digit() const {
-    return !rest_.empty() && rest_.front() >= '0' && rest_.front() <= '9';
-  }
 
   bool read(char expected) {
     if (rest_.empty() || rest_.front() != expected) return false;
@@ -42,7 +41,7 @@ class Scanner {
   };
   bool read_number(Digits digits, Range range, int& value) {
     int count = 0;
-    for (value = 0; count < digits.max && at_digit(); ++count) {
+    for (value = 0; count < digits.max && !rest_.empty() && is_digit(rest_.front()); ++count) {
       value = value * 10 + (rest_.front() - '0');
       rest_.remove_prefix(1);
     }

@@ -15,7 +15,7 @@ bool read_two(Scanner& scanner, int max, int& value) {
 
 // Digits behind the point: the first three count.
 bool read_fraction(Scanner& scanner, Duration& fraction) {
-  std::string digits{scanner.read_while([](char c) { return c >= '0' && c <= '9'; })};
+  std::string digits{scanner.read_while(is_digit)};
   if (digits.empty()) return false;
   digits.resize(3, '0');
   fraction = Duration{std::stoi(digits)};
@@ -71,6 +71,10 @@ Duration append_minute(std::string& out, Instant instant, seconds offset) {
 
 }  // namespace
 
+Instant Timestamp::instant(seconds at_offset) const {
+  return Instant{local.time_since_epoch() - at_offset};
+}
+
 std::optional<Timestamp> parse_timestamp(std::string_view text) {
   Scanner scanner{text};
   int year = 0;
@@ -81,7 +85,7 @@ std::optional<Timestamp> parse_timestamp(std::string_view text) {
   int second = 0;
   Duration fraction{};
   std::optional<seconds> offset;
-  if (!scanner.read_number({4, 4}, {0, 9999}, year) || !scanner.read('-') ||
+  if (!scanner.read_number({4, 4}, {int{year_min}, int{year_max}}, year) || !scanner.read('-') ||
       !read_two(scanner, 12, month) || !scanner.read('-') || !read_two(scanner, 31, day)) {
     return std::nullopt;
   }

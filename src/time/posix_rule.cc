@@ -13,8 +13,7 @@ using std::chrono::seconds;
 bool read_name(Scanner& scanner) {
   const bool quoted = scanner.read('<');
   const auto name = scanner.read_while([quoted](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-           (quoted && ((c >= '0' && c <= '9') || c == '+' || c == '-'));
+    return is_letter(c) || (quoted && (is_digit(c) || c == '+' || c == '-'));
   });
   return name.size() >= 3 && (!quoted || scanner.read('>'));
 }

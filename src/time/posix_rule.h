@@ -8,6 +8,10 @@
 
 namespace dutiful {
 
+// No zone is further than this from UTC: POSIX allows 24 hours and an hour of daylight time, and
+// RFC 8536 a little more. A zone file that says otherwise is damaged.
+inline constexpr std::chrono::hours offset_max{26};
+
 // From `at` on, clocks are `offset` ahead of UTC.
 struct Transition {
   std::chrono::sys_seconds at;

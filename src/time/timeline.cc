@@ -1,5 +1,8 @@
 #include "time/timeline.h"
 
+#include <limits>
+#include <stdexcept>
+
 namespace dutiful {
 namespace {
 
@@ -13,7 +16,7 @@ constexpr sys_seconds earliest = sys_days{(year_min - std::chrono::years{1}) / 1
 constexpr sys_seconds latest = sys_days{(year_max + std::chrono::years{2}) / 1 / 1};
 
 // The first minute that starts at or after the instant, as clocks with that offset show it.
-CivilMinute first_minute(sys_seconds at, seconds offset) {
+CivilMinute minute_from(sys_seconds at, seconds offset) {
   return std::chrono::ceil<std::chrono::minutes>(
       std::chrono::local_seconds{at.time_since_epoch() + offset});
 }
@@ -70,23 +73,58 @@ Timeline::Timeline(seconds initial,
                        .first_minute = CivilMinute::min(),
                        .fresh_minute = CivilMinute::min(),
                        .end_minute = CivilMinute::max()});
+  std::size_t before_cycle = 0;
   for (const Transition& transition : transitions) {
-    Segment& before = segments_.back();
-    before.end = transition.at;
-    before.end_minute = first_minute(transition.at, before.offset);
-    const CivilMinute first = first_minute(transition.at, transition.offset);
-    segments_.push_back({.begin = transition.at,
-                         .end = Instant::max(),
-                         .offset = transition.offset,
-                         .first_minute = first,
-                         .fresh_minute = std::max({first, before.fresh_minute, before.end_minute}),
-                         .end_minute = CivilMinute::max()});
+    if (transition.at < cycle_begin) before_cycle = segments_.size() + 1;
+    append(transition);
   }
-  const auto in_cycle = std::ranges::count_if(
-      transitions, [&](const Transition& transition) { return transition.at >= cycle_begin; });
-  if (in_cycle > 0) repeat_last(static_cast<std::size_t>(in_cycle));
+  if (segments_.size() >= std::numeric_limits<std::uint16_t>::max()) {
+    throw std::length_error("a zone has too many transitions");
+  }
+  if (cycle_begin != sys_seconds::max() && segments_.size() > before_cycle) {
+    repeat_last(segments_.size() - std::max<std::size_t>(before_cycle, 1));
+  }
   size_ = static_cast<std::int64_t>(segments_.size());
   make_hints();
+}
+
+void Timeline::append(const Transition& transition) {
+  segments_.back().end = transition.at;
+  segments_.back().end_minute = minute_from(transition.at, segments_.back().offset);
+  const CivilMinute first = minute_from(transition.at, transition.offset);
+
+  // The segments that may have shown some of these minutes before: no clock was ever set back
+  // further.
+  const auto recent = std::ranges::find_if(segments_, [&](const Segment& segment) {
+    return segment.end > Instant{transition.at} - 2 * offset_max;
+  });
+  const std::vector<Segment> earlier(recent, segments_.end());
+
+  // Minutes that were shown before and minutes that were not may alternate, where the clocks went
+  // forward and back within a day. A segment for each stretch keeps "fresh from here on" true.
+  std::vector<CivilMinute> starts{first};
+  for (const Segment& segment : earlier) {
+    if (segment.first_minute > first) starts.push_back(segment.first_minute);
+  }
+  std::ranges::sort(starts);
+  for (const CivilMinute start : starts) {
+    CivilMinute fresh = start;
+    for (const Segment& segment : earlier) {
+      if (segment.first_minute <= start) fresh = std::max(fresh, segment.end_minute);
+    }
+    const Instant begin = start == first ? Instant{transition.at}
+                                         : Instant{start.time_since_epoch() - transition.offset};
+    if (start != first) {
+      segments_.back().end = begin;
+      segments_.back().end_minute = start;
+    }
+    segments_.push_back({.begin = begin,
+                         .end = Instant::max(),
+                         .offset = transition.offset,
+                         .first_minute = start,
+                         .fresh_minute = fresh,
+                         .end_minute = CivilMinute::max()});
+  }
 }
 
 void Timeline::repeat_last(std::size_t count) {
@@ -94,7 +132,7 @@ void Timeline::repeat_last(std::size_t count) {
   horizon_ = segments_[segments_.size() - count].begin + gregorian_cycle;
   Segment& last = segments_.back();
   last.end = horizon_;
-  last.end_minute = first_minute(std::chrono::floor<seconds>(horizon_), last.offset);
+  last.end_minute = minute_from(std::chrono::floor<seconds>(horizon_), last.offset);
 }
 
 void Timeline::make_hints() {

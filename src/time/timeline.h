@@ -99,6 +99,7 @@ class Timeline {
     return static_cast<std::int64_t>(number) + cycles * cycle_size_;
   }
 
+  void append(const Transition& transition);
   void repeat_last(std::size_t count);
   void make_hints();
   [[nodiscard]] Segment repeated(std::int64_t number) const noexcept;

@@ -2,6 +2,8 @@
 
 #include <cstdint>
 
+#include "text/quote.h"
+
 namespace dutiful {
 namespace {
 
@@ -10,9 +12,8 @@ using std::chrono::sys_seconds;
 
 constexpr std::size_t header_size = 44;
 
-// RFC 8536 section 3.2: offsets should lie within a day or so; beyond that the file is not sane.
-constexpr seconds offset_min = -std::chrono::hours{25};
-constexpr seconds offset_max = std::chrono::hours{26};
+// Real files have fewer than 300 transitions, and a timeline counts its segments in 16 bits.
+constexpr std::size_t transitions_max = 10'000;
 
 std::int64_t read_big_endian(std::string_view bytes, std::size_t offset, std::size_t size) {
   std::uint64_t value = 0;
@@ -64,6 +65,7 @@ std::variant<TzifContents, std::string> parse_tzif(std::string_view bytes) {
   }
   if (bytes.size() < block.size()) return "is cut short";
   if (block.typecnt == 0) return "is damaged: it has no local time type";
+  if (block.timecnt > transitions_max) return "is damaged: it has too many transitions";
   if (block.leapcnt > 0) return "counts leap seconds, which system clocks do not";
 
   const std::string_view times = bytes.substr(0, block.timecnt * block.time_size);
@@ -73,7 +75,7 @@ std::variant<TzifContents, std::string> parse_tzif(std::string_view bytes) {
   std::vector<seconds> offsets;
   for (std::size_t type = 0; type < block.typecnt; ++type) {
     offsets.emplace_back(read_big_endian(types, type * 6, 4));
-    if (offsets.back() < offset_min || offsets.back() > offset_max) {
+    if (std::chrono::abs(offsets.back()) > offset_max) {
       return "is damaged: it has an offset of " + std::to_string(offsets.back().count()) +
              " seconds";
     }
@@ -97,7 +99,7 @@ std::variant<TzifContents, std::string> parse_tzif(std::string_view bytes) {
     const std::string_view rule = footer.substr(1, end - 1);
     if (!rule.empty()) {
       contents.rule = parse_posix_rule(rule);
-      if (!contents.rule) return "is damaged: its rule \"" + std::string{rule} + "\" is malformed";
+      if (!contents.rule) return "is damaged: its rule " + quote(rule) + " is malformed";
     }
   }
   return contents;

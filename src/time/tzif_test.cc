@@ -6,6 +6,8 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include "support/timeline_check.h"
+
 namespace dutiful {
 namespace {
 
@@ -79,6 +81,20 @@ TEST(Tzif, says_what_is_wrong_with_a_file) {
             "is damaged: its rule \"EST5EDT,M3.2.0,M11.1.x\" is malformed");
 }
 
+// More transitions than the timeline can number would never end.
+TEST(Tzif, refuses_a_file_with_too_many_transitions) {
+  std::string bytes = "TZif";
+  bytes += std::string(16, '\0');
+  const auto append = [&bytes](std::uint32_t value) {
+    for (int shift = 24; shift >= 0; shift -= 8) bytes += static_cast<char>(value >> shift);
+  };
+  for (const std::uint32_t count : {0U, 0U, 0U, 70'000U, 2U, 4U}) append(count);
+  for (std::uint32_t i = 0; i < 70'000; ++i) append(i);
+  for (std::uint32_t i = 0; i < 70'000; ++i) bytes += static_cast<char>(i % 2);
+  bytes += std::string(12 + 4, '\0');
+  EXPECT_EQ(fault_of(bytes), "is damaged: it has too many transitions");
+}
+
 TEST(Tzif, refuses_files_that_count_leap_seconds) {
   std::string bytes = "TZif";
   bytes += std::string(16, '\0');
@@ -88,18 +104,19 @@ TEST(Tzif, refuses_files_that_count_leap_seconds) {
   EXPECT_EQ(fault_of(bytes), "counts leap seconds, which system clocks do not");
 }
 
-// No damage makes the reader read outside the file; the sanitizers watch.
+// Whatever the damage, a file is refused, or is a timeline without holes; the sanitizers watch too.
 RC_GTEST_PROP(Tzif, survives_any_damage, ()) {
   static const std::string good = zone_file("America/New_York");
-  std::string bytes = good.substr(0, *rc::gen::inRange<std::size_t>(0, good.size() + 1));
+  std::string bytes = good.substr(0, *rc::gen::inRange<std::size_t>(0, 2 * good.size()));
   const auto hits = *rc::gen::container<std::vector<std::pair<std::size_t, char>>>(
-      rc::gen::pair(rc::gen::inRange<std::size_t>(0, 120), rc::gen::arbitrary<char>()));
+      rc::gen::pair(rc::gen::inRange<std::size_t>(0, good.size()), rc::gen::arbitrary<char>()));
   for (const auto& [offset, value] : hits) {
     if (offset < bytes.size()) bytes[offset] = value;
   }
-  const auto parsed = parse_tzif(bytes);
-  if (const auto* contents = std::get_if<TzifContents>(&parsed)) {
-    RC_ASSERT(contents->transitions.size() <= bytes.size());
+  auto parsed = parse_tzif(bytes);
+  if (auto* contents = std::get_if<TzifContents>(&parsed)) {
+    const Timeline timeline{contents->initial, std::move(contents->transitions), contents->rule};
+    RC_ASSERT(fault_of_timeline(timeline) == "");
   }
 }
 

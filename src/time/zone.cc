@@ -34,18 +34,18 @@ Timeline read_zone_file(const std::filesystem::path& path,
 
   std::error_code error;
   const auto status = std::filesystem::status(path, error);
-  if (error) throw fail("cannot read " + path.string() + ": " + error.message());
-  if (!is_regular_file(status)) throw fail(path.string() + " is not a file");
+  if (error) throw fail("cannot read " + quote(path.string()) + ": " + error.message());
+  if (!is_regular_file(status)) throw fail(quote(path.string()) + " is not a file");
   std::ifstream file{path, std::ios::binary};
   std::string bytes(zone_file_size_max + 1, '\0');
-  if (!file) throw fail("cannot read " + path.string() + ": " + std::strerror(errno));
+  if (!file) throw fail("cannot read " + quote(path.string()) + ": " + std::strerror(errno));
   file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  if (file.bad()) throw fail("cannot read " + path.string() + ": " + std::strerror(errno));
+  if (file.bad()) throw fail("cannot read " + quote(path.string()) + ": " + std::strerror(errno));
   bytes.resize(static_cast<std::size_t>(file.gcount()));
 
   auto parsed = bytes.size() > zone_file_size_max ? "is too large" : parse_tzif(bytes);
   if (const auto* reason = std::get_if<std::string>(&parsed)) {
-    throw fail("the zone file " + path.string() + " " + *reason);
+    throw fail("the zone file " + quote(path.string()) + " " + *reason);
   }
   auto& contents = std::get<TzifContents>(parsed);
   return {contents.initial, std::move(contents.transitions), contents.rule};
@@ -72,39 +72,33 @@ Zone Zone::utc() {
 }
 
 Zone Zone::load(std::string_view name) {
-  // A leading colon says "not a POSIX rule" (POSIX, "Other Environment Variables").
-  const std::string_view given = name;
-  const bool may_be_rule = !name.starts_with(':');
-  if (!may_be_rule) name.remove_prefix(1);
+  // POSIX leaves a name behind a colon to the system, and C libraries take the colon for nothing.
+  const std::string given{name};
+  if (name.starts_with(':')) name.remove_prefix(1);
   if (name == "UTC") return utc();
   if (name.empty() || name.find('\0') != std::string_view::npos) {
-    throw ZoneError(std::string{given}, "not a zone name; use one such as Europe/Berlin or UTC");
+    throw ZoneError(given, "not a zone name; use one such as Europe/Berlin or UTC");
   }
 
+  const auto made_of = [name](Timeline timeline) {
+    return Zone{std::string{name}, std::make_shared<const Timeline>(std::move(timeline))};
+  };
+  const std::string remedy = "use a zone name such as Europe/Berlin or UTC";
   const std::filesystem::path path = name;
-  if (path.is_absolute()) {
-    return {std::string{name},
-            std::make_shared<const Timeline>(
-                read_zone_file(path, given, "use a zone name such as Europe/Berlin or UTC"))};
-  }
+  if (path.is_absolute()) return made_of(read_zone_file(path, given, remedy));
   std::error_code error;
   const std::filesystem::path in_database = database() / path;
   if (is_inside(path) && is_regular_file(std::filesystem::status(in_database, error))) {
-    return {std::string{name},
-            std::make_shared<const Timeline>(
-                read_zone_file(in_database, given, "reinstall the package tzdata"))};
+    return made_of(read_zone_file(in_database, given, remedy));
   }
-  if (const auto rule = may_be_rule ? parse_posix_rule(name) : std::nullopt) {
-    return {std::string{name},
-            std::make_shared<const Timeline>(rule->standard, std::vector<Transition>{}, rule)};
-  }
+  if (const auto rule = parse_posix_rule(name)) return made_of({rule->standard, {}, rule});
   if (!is_directory(std::filesystem::status(database(), error))) {
-    throw ZoneError(std::string{given},
-                    "there is no zone database at " + database().string() +
+    throw ZoneError(given,
+                    "there is no zone database at " + quote(database().string()) +
                         "; install the package tzdata, or set TZDIR");
   }
-  throw ZoneError(std::string{given},
-                  "there is no such zone in " + database().string() +
+  throw ZoneError(given,
+                  "there is no such zone in " + quote(database().string()) +
                       ", nor is it a POSIX rule like CET-1CEST,M3.5.0,M10.5.0/3; "
                       "`timedatectl list-timezones` shows the names");
 }
@@ -134,21 +128,22 @@ std::chrono::seconds Zone::offset_at(Instant instant) const {
 }
 
 LocalReading Zone::read(std::chrono::local_time<Duration> local) const {
-  // No zone is ever further than this from UTC, so what the clocks showed then came before `local`.
-  constexpr std::chrono::hours offset_max{26};
-  const Instant as_utc{local.time_since_epoch()};
-
-  auto segment = timeline_->at(as_utc - offset_max);
-  const auto instant = [&] { return as_utc - segment->offset; };
-  while (instant() >= segment->end) segment.to_next();
-  if (instant() < segment->begin) return Skipped{segment->begin};
-
-  const Instant first = instant();
-  while (segment->end <= as_utc + offset_max) {
-    segment.to_next();
-    if (segment->begin <= instant() && instant() < segment->end) return Repeated{first, instant()};
+  const Instant as_utc = std::clamp(Instant{local.time_since_epoch()},
+                                    Instant{} - (Timeline::instant_max - Instant{}),
+                                    Timeline::instant_max - 2 * offset_max);
+  std::optional<Instant> found;
+  std::optional<Instant> jump;
+  for (auto segment = timeline_->at(as_utc - offset_max); segment->begin <= as_utc + offset_max;
+       segment.to_next()) {
+    const Instant instant = as_utc - segment->offset;
+    const bool shows = segment->begin <= instant && instant < segment->end;
+    if (shows && found) return Repeated{*found, instant};
+    if (shows) found = instant;
+    if (instant < segment->begin && !jump) jump = segment->begin;
+    if (segment->end == Instant::max()) break;
   }
-  return Unique{first};
+  if (found) return Unique{*found};
+  return Skipped{jump.value()};
 }
 
 }  // namespace dutiful

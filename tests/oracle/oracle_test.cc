@@ -9,6 +9,7 @@
 #include <dutiful/cron.h>
 
 #include "cli/program.h"
+#include "cron/diagnosis.h"
 
 namespace dutiful {
 namespace {
@@ -84,13 +85,7 @@ TEST(Oracle, every_invalid_expression_is_rejected_for_its_reason) {
       const auto& details = error.details();
       ASSERT_FALSE(details.equivalent.empty()) << error.what();
       EXPECT_TRUE(std::string{error.what()}.ends_with(' ' + details.equivalent)) << error.what();
-      std::string mended = details.equivalent;
-      if (details.field != "expression") {
-        mended = text;
-        mended.replace(
-            mended.find(details.field_value), details.field_value.size(), details.equivalent);
-      }
-      EXPECT_EQ(CronExpression::parse(mended),
+      EXPECT_EQ(CronExpression::parse(mend(details)),
                 CronExpression::parse(expected["equivalent"].get<std::string>()))
           << error.what();
     }

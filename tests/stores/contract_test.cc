@@ -19,6 +19,10 @@ struct Kind {
   std::function<std::function<std::unique_ptr<Store>()>()> make;
 };
 
+void PrintTo(const Kind& kind, std::ostream* out) {
+  *out << kind.name;
+}
+
 class Stores : public testing::TestWithParam<Kind> {
  protected:
   std::function<std::unique_ptr<Store>()> open = GetParam().make();

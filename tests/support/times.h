@@ -20,7 +20,7 @@ inline Timestamp timestamp(std::string_view text) {
 // at("2025-11-02T01:30:00-04:00")
 inline Instant at(std::string_view text) {
   const Timestamp parsed = timestamp(text);
-  return Instant{parsed.local.time_since_epoch() - parsed.offset.value()};
+  return parsed.instant(parsed.offset.value());
 }
 
 // civil("2025-11-02T01:30")

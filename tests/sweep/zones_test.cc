@@ -17,6 +17,7 @@
 
 #include "support/pulse_walk.h"
 #include "support/times.h"
+#include "support/with_variable.h"
 
 namespace dutiful {
 namespace {
@@ -120,7 +121,7 @@ std::size_t compare_around(const std::string& name,
 }
 
 TEST(Sweep, agrees_with_the_minute_walk_around_every_transition) {
-  setenv("TZDIR", system_database, 1);
+  const WithVariable tzdir{"TZDIR", system_database};
   const auto names = zone_names();
   ASSERT_GT(names.size(), 300) << "the package tzdata is missing";
 
@@ -143,7 +144,7 @@ TEST(Sweep, agrees_with_the_minute_walk_around_every_transition) {
 
 // The offsets themselves, far from any transition too: every zone, every week from 1850 to 2100.
 TEST(Sweep, knows_the_offset_of_every_zone_at_any_time) {
-  setenv("TZDIR", system_database, 1);
+  const WithVariable tzdir{"TZDIR", system_database};
   for (const std::string& name : zone_names()) {
     const Zone zone = Zone::load(name);
     const absl::TimeZone twin = absl_zone(name);

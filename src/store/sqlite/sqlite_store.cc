@@ -58,8 +58,8 @@ constexpr const char* select_all = R"(
 // Binds the fields of a progress, and reads them, in the order of the schema.
 void bind_progress(Statement& statement, int parameter, const TaskProgress& progress) {
   statement.bind(parameter++, static_cast<std::int64_t>(progress.state));
-  statement.bind(parameter++, std::int64_t{progress.boot_pending});
-  statement.bind(parameter++, std::int64_t{progress.orphan_pending});
+  statement.bind(parameter++, std::int64_t{progress.boot_pending ? 1 : 0});
+  statement.bind(parameter++, std::int64_t{progress.orphan_pending ? 1 : 0});
   statement.bind(parameter++, std::int64_t{progress.attempt});
   for (const Instant instant : {progress.pulse,
                                 progress.first_coming,

@@ -1,5 +1,6 @@
 // dutiful next, dutiful prev: when a cron expression is due.
 
+#include <charconv>
 #include <memory>
 #include <optional>
 #include <ostream>
@@ -12,6 +13,7 @@
 
 #include "cli/commands.h"
 #include "cli/expression_argument.h"
+#include "cli/json.h"
 #include "cron/cause.h"
 #include "text/quote.h"
 #include "time/iso8601.h"
@@ -24,7 +26,7 @@ struct Arguments {
   std::optional<std::string> from;
   std::optional<std::string> zone;
   std::string repeated = "both";
-  std::uint64_t count = 1;
+  std::string count = "1";
   bool json = false;
 };
 
@@ -37,59 +39,89 @@ Instant read_from(const std::string& text, const Zone& zone) {
                      " is not a time; write one such as 2025-11-02T01:30:00-04:00, "
                      "2025-11-02T05:30:00Z, or 2025-11-02T01:30:00 for local time");
   }
-  if (timestamp->offset) return Instant{timestamp->local.time_since_epoch() - *timestamp->offset};
+  if (timestamp->offset) return timestamp->instant(*timestamp->offset);
   const LocalReading reading = zone.read(timestamp->local);
   if (const auto* unique = std::get_if<Unique>(&reading)) return unique->at;
   if (const auto* repeated = std::get_if<Repeated>(&reading)) return repeated->first;
   return std::get<Skipped>(reading).transition - Duration{1};
 }
 
-// Prints occurrences, as lines or as one JSON document.
+// The same, refused where the zone's clocks show a year that ISO 8601 has no four digits for.
+Instant read_printable_from(const std::string& text, const Zone& zone) {
+  const Instant from = read_from(text, zone);
+  const auto local = from + zone.offset_at(from);
+  const std::chrono::year year =
+      std::chrono::year_month_day{std::chrono::floor<std::chrono::days>(local)}.year();
+  if (year < year_min || year > year_max) {
+    throw UsageError("--from: " + quote(text) + " lies outside the years 1 to 9999 of the zone");
+  }
+  return from;
+}
+
+// Prints occurrences, as lines or as one JSON object, as they come: there may be very many.
 class Printer {
  public:
-  Printer(const Arguments& arguments, const Zone& zone, std::ostream& out)
-      : arguments_(arguments), zone_(zone), out_(out) {}
+  Printer(const Arguments& arguments, const Zone& zone, Instant from, std::ostream& out)
+      : arguments_(arguments), zone_(zone), from_(from), out_(out) {}
 
   void print(Instant instant) {
     const std::string text = format_second(instant, zone_.offset_at(instant));
     if (!arguments_.json) {
       out_ << text << '\n';
-    } else {
-      occurrences_.push_back(text);
+      return;
     }
+    out_ << (printed_ ? "," : head()) << '"' << text << '"';
+    printed_ = true;
   }
 
-  void finish(Instant from) {
-    if (!arguments_.json) return;
-    const nlohmann::ordered_json document{{"expression", arguments_.expression},
-                                          {"zone", zone_.name()},
-                                          {"repeated", arguments_.repeated},
-                                          {"from", format_second(from, zone_.offset_at(from))},
-                                          {"occurrences", occurrences_}};
-    out_ << document.dump() << '\n';
+  void finish() {
+    if (printed_) out_ << "]}\n";
   }
 
  private:
+  // The object up to the first occurrence.
+  [[nodiscard]] std::string head() const {
+    const nlohmann::ordered_json document{{"expression", arguments_.expression},
+                                          {"zone", zone_.name()},
+                                          {"repeated", arguments_.repeated},
+                                          {"from", format_second(from_, zone_.offset_at(from_))}};
+    std::string text = to_text(document);
+    text.pop_back();
+    return text + ",\"occurrences\":[";
+  }
+
   const Arguments& arguments_;
   const Zone& zone_;
+  Instant from_;
   std::ostream& out_;
-  nlohmann::ordered_json occurrences_ = nlohmann::ordered_json::array();
+  bool printed_ = false;
 };
 
+std::uint64_t read_count(const std::string& text) {
+  std::uint64_t count = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
+  if (error != std::errc{} || end != text.data() + text.size() || count == 0) {
+    throw UsageError("--count: " + quote(text) +
+                     " is not a number of occurrences; write 1 or more");
+  }
+  return count;
+}
+
 Exit print_occurrences(const Arguments& arguments, Direction direction, Console& console) {
+  const std::uint64_t count = read_count(arguments.count);
   const auto cron = CronExpression::parse(arguments.expression);
   const Zone zone = arguments.zone ? Zone::load(*arguments.zone) : Zone::host();
-  const Instant from = arguments.from ? read_from(*arguments.from, zone) : console.now();
+  const Instant from = arguments.from ? read_printable_from(*arguments.from, zone) : console.now();
   const Calendar calendar{
       zone, arguments.repeated == "both" ? RepeatedMinutes::both : RepeatedMinutes::first_only};
 
-  Printer printer{arguments, zone, console.out};
+  Printer printer{arguments, zone, from, console.out};
   Instant at = from;
-  for (std::uint64_t printed = 0; printed < arguments.count && console.out; ++printed) {
+  for (std::uint64_t printed = 0; printed < count && console.out; ++printed) {
     const auto found = direction == Direction::next ? calendar.find_next(cron, at)
                                                     : calendar.find_previous(cron, at);
     if (!found) {
-      if (printed > 0) printer.finish(from);
+      printer.finish();
       throw CronCalculationError(arguments.expression,
                                  format_utc(at),
                                  no_occurrence(cron, arguments.expression, direction));
@@ -97,7 +129,7 @@ Exit print_occurrences(const Arguments& arguments, Direction direction, Console&
     printer.print(*found);
     at = direction == Direction::next ? *found : *found - Duration{1};
   }
-  printer.finish(from);
+  printer.finish();
   return Exit::done;
 }
 
@@ -115,7 +147,6 @@ void add(CLI::App& program, Direction direction, Action& chosen) {
                     ": ISO 8601 with an offset or Z, or a local time of the zone (default: now)");
   command->add_option("--count", arguments->count, "How many occurrences to show")
       ->type_name("N")
-      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000'000}))
       ->capture_default_str();
   command->add_option("--zone", arguments->zone)
       ->type_name("ZONE")
