@@ -257,7 +257,9 @@ Start Core::start(TaskId id, Instant now) {
     start.scheduled = pending.orphan;
   } else if (pending.boot != no_instant) {
     start.reason = Reason::boot;
-    start.scheduled = pending.boot;
+    // The minute it came in, from its beginning.
+    const CronExpression& cron = schedules_[task.schedule].cron;
+    start.scheduled = calendar_.find_previous(cron, pending.boot).value_or(pending.boot);
   } else if (pending.retry != no_instant &&
              (pending.due == no_instant || pending.retry <= pending.due)) {
     start.reason = Reason::retry;

@@ -1,17 +1,12 @@
-// What users may choose differently (the rules marked "policy").
+// The policies of a scheduler, together.
 #pragma once
 
 #include <cstddef>
 
 #include <dutiful/calendar.h>
+#include <dutiful/policies.h>
 
 namespace dutiful {
-
-// A second initialize() on a running scheduler (RULES I4).
-enum class Reinitialize { reject, reconcile };
-
-// A task that comes with another cron text or retry delay (RULES P2).
-enum class Override { keep_history, reset_history };
 
 struct Policies {
   RepeatedMinutes repeated_minutes = RepeatedMinutes::both;

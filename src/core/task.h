@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include <dutiful/run.h>
 #include <dutiful/time.h>
 
 namespace dutiful {
@@ -16,8 +17,11 @@ struct TaskConfig {
   std::string name;
   std::string cron;
   Duration retry_delay{};
+  std::uint32_t registration = 0;  // its place in the list it came with; says nothing of the task
 
-  friend bool operator==(const TaskConfig&, const TaskConfig&) = default;
+  friend bool operator==(const TaskConfig& a, const TaskConfig& b) {
+    return a.name == b.name && a.cron == b.cron && a.retry_delay == b.retry_delay;
+  }
 };
 
 // The task lifecycle of RULES K1. Stored, so never renumbered.
@@ -43,8 +47,5 @@ struct TaskProgress {
 
   friend bool operator==(const TaskProgress&, const TaskProgress&) = default;
 };
-
-// Why a run starts (RULES K2).
-enum class Reason : std::uint8_t { cron, retry, orphan, boot };
 
 }  // namespace dutiful

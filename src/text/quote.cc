@@ -32,10 +32,12 @@ std::size_t utf8_length(std::string_view text) {
 bool is_control(std::string_view character) {
   if (character.size() == 1) return character[0] < ' ' || character[0] == '\x7f';
   if (character.size() == 2) return character[0] == '\xc2' && character[1] < '\xa0';  // C1
-  // Line and paragraph separators, and what turns the direction of writing around: U+2028 to U+202E,
-  // U+2066 to U+2069.
-  return ("\xe2\x80\xa8" <= character && character <= "\xe2\x80\xae") ||
-         ("\xe2\x81\xa6" <= character && character <= "\xe2\x81\xa9");
+  if (character.size() != 3 || character[0] != '\xe2') return false;
+  const auto last = static_cast<unsigned char>(character[2]);
+  // U+2028 to U+202E end lines or turn the direction of writing around, U+2066 to U+2069 do the
+  // latter.
+  return (character[1] == '\x80' && 0xa8 <= last && last <= 0xae) ||
+         (character[1] == '\x81' && 0xa6 <= last && last <= 0xa9);
 }
 
 void append_hex(std::string& out, std::string_view bytes) {

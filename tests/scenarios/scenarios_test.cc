@@ -16,7 +16,9 @@ using nlohmann::json;
 std::vector<TaskConfig> registrations_of(const json& list) {
   std::vector<TaskConfig> registrations;
   for (const json& entry : list) {
-    registrations.push_back({entry[0], entry[1], Duration{entry[2].get<std::int64_t>()}});
+    registrations.push_back({.name = entry[0],
+                             .cron = entry[1],
+                             .retry_delay = Duration{entry[2].get<std::int64_t>()}});
   }
   return registrations;
 }

@@ -48,7 +48,7 @@ INSTANTIATE_TEST_SUITE_P(Every, Stores, testing::ValuesIn(kinds()), [](const aut
 });
 
 PlannedTask task(const std::string& name, const std::string& cron = "0 0 * * *") {
-  return {.config = {name, cron, Duration{60'000}},
+  return {.config = {.name = name, .cron = cron, .retry_delay = Duration{60'000}},
           .schedule = CronExpression::parse(cron),
           .progress = {.first_coming = at("2025-03-03T10:00:00Z"),
                        .served_until = at("2025-03-03T10:00:00Z")},

@@ -28,10 +28,11 @@ class Sqlite : public testing::Test {
   // Two tasks, written and let go.
   void make_state() {
     const auto planned = [](const std::string& name) {
-      return PlannedTask{.config = {name, "0 0 * * *", Duration{60'000}},
-                         .schedule = CronExpression::parse("0 0 * * *"),
-                         .progress = {.first_coming = at("2025-03-03T10:00:00Z")},
-                         .classification = Classification::added};
+      return PlannedTask{
+          .config = {.name = name, .cron = "0 0 * * *", .retry_delay = Duration{60'000}},
+          .schedule = CronExpression::parse("0 0 * * *"),
+          .progress = {.first_coming = at("2025-03-03T10:00:00Z")},
+          .classification = Classification::added};
     };
     open_sqlite_store(path)->replace({.tasks = {planned("a"), planned("b")}, .removed = {}},
                                      "first");

@@ -1,0 +1,94 @@
+// What a callback is handed, and what callbacks are.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include <dutiful/time.h>
+
+namespace dutiful {
+
+// Why a run starts (RULES K2).
+enum class Reason : std::uint8_t {
+  cron,    // a minute of its expression has come
+  retry,   // the last run failed, and the retry delay is over
+  orphan,  // the last run was interrupted by a crash
+  boot,    // it came for the first time, in a minute of its expression
+};
+
+// One run of a task.
+struct RunInfo {
+  std::string task;
+  Reason reason;
+  Instant pulse;  // the instant it was due; of a retry or an orphan, that of the first attempt
+  std::uint32_t attempt;  // from 1
+  Instant started;
+  std::stop_token stop;  // asks the run to end: its time limit is over
+
+  // The same for every attempt to do the same work, and for nothing else: a callback that keeps it
+  // with what it did can tell whether it did so already (RULES P8).
+  [[nodiscard]] std::string key() const;
+};
+
+// A run in the hands of a callback that takes its time: settled once, from any thread, by succeed()
+// or fail(). One that is dropped unsettled has failed.
+//
+//   [](dutiful::Run run) { queue.push([run = std::move(run)]() mutable { run.succeed(); }); }
+class Run {
+ public:
+  class Settler;
+  Run(RunInfo info, std::shared_ptr<Settler> settler);
+  Run(Run&&) noexcept = default;
+  Run& operator=(Run&& other) noexcept;
+  ~Run();
+
+  [[nodiscard]] const RunInfo& info() const noexcept { return info_; }
+  void succeed();
+  void fail(const std::string& reason);
+
+ private:
+  RunInfo info_;
+  std::shared_ptr<Settler> settler_;
+};
+
+// A callback in any of its three forms: void(), void(const RunInfo&), both of which fail by
+// throwing anything at all, and void(Run).
+class Callback {
+ public:
+  Callback() = default;
+
+  template <typename F>
+  requires(!std::is_same_v<std::remove_cvref_t<F>, Callback> &&
+           (std::is_invocable_v<F&> || std::is_invocable_v<F&, const RunInfo&> ||
+            std::is_invocable_v<F&, Run>))
+      // NOLINTNEXTLINE(google-explicit-constructor): a lambda is a callback.
+      Callback(F&& function) {
+    if constexpr (std::is_invocable_v<F&>) {
+      synchronous_ = [f = std::make_shared<std::decay_t<F>>(std::forward<F>(function))](
+                         const RunInfo&) { (*f)(); };
+    } else if constexpr (std::is_invocable_v<F&, const RunInfo&>) {
+      synchronous_ = [f = std::make_shared<std::decay_t<F>>(std::forward<F>(function))](
+                         const RunInfo& info) { (*f)(info); };
+    } else {
+      asynchronous_ = [f = std::make_shared<std::decay_t<F>>(std::forward<F>(function))](Run run) {
+        (*f)(std::move(run));
+      };
+    }
+  }
+
+  [[nodiscard]] explicit operator bool() const noexcept { return synchronous_ || asynchronous_; }
+
+  // Runs it; the run is settled when a synchronous one returns. Never throws.
+  void operator()(Run run) const noexcept;
+
+ private:
+  std::function<void(const RunInfo&)> synchronous_;
+  std::function<void(Run)> asynchronous_;
+};
+
+}  // namespace dutiful

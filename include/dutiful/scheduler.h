@@ -1,0 +1,91 @@
+// The scheduler: tasks that run when they are due, for as long as it lives and across restarts.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <dutiful/calendar.h>
+#include <dutiful/errors.h>
+#include <dutiful/policies.h>
+#include <dutiful/run.h>
+#include <dutiful/time.h>
+#include <dutiful/zone.h>
+
+namespace dutiful {
+
+// A task: what it is called, when it is due, what it does, and how long after a failure it is tried
+// again.
+struct Registration {
+  std::string name{};
+  std::string cron{};
+  Callback callback{};
+  Duration retry_delay{};
+  Duration time_limit{};  // past it the run is asked to stop, and has failed; zero: none (RULES X2)
+};
+
+// Where a scheduler takes the time from; a test may have its own. Safe to use from any thread.
+class Clock {
+ public:
+  virtual ~Clock() = default;
+  [[nodiscard]] virtual Instant now() const = 0;
+
+  // Makes `descriptor()` readable at that instant, and whenever the clock is set. Replaces the
+  // alarm before; Instant::max() is none.
+  virtual void set_alarm(Instant instant) = 0;
+  // Takes notice of an alarm, so that the descriptor is not readable any more.
+  virtual void take_alarm() = 0;
+  [[nodiscard]] virtual int descriptor() const = 0;
+};
+
+struct Options {
+  std::string state{};  // an SQLite file, made where there is none; empty: nothing survives
+  RepeatedMinutes repeated_minutes = RepeatedMinutes::both;
+  Reinitialize reinitialize = Reinitialize::reject;
+  Override override = Override::keep_history;
+  std::size_t max_concurrent = 64;  // callbacks at one time (RULES X1)
+  std::optional<Zone> zone{};       // the host's, if none
+  std::shared_ptr<Clock> clock{};   // the system's, if none
+};
+
+// Two operations, and nothing else starts, stops, adds or triggers work (RULES I1).
+//
+//   dutiful::Scheduler scheduler{{.state = "jobs.db"}};
+//   scheduler.initialize({
+//       {"backup", "15 3 * * 1-5", [] { backup(); }, 5min},
+//       {"refresh", "0,30 * * * *", [](dutiful::Run run) { refresh(std::move(run)); }, 30s},
+//   });
+//   …
+//   scheduler.stop();
+//
+// A task never overlaps itself. A run that throws has failed and is tried again after its retry
+// delay. What was due while the process was down is run once; a run that a crash interrupted is
+// started again. Callbacks run on threads of the scheduler's.
+//
+// Both operations block until they are done, and may be called from any thread.
+class Scheduler {
+ public:
+  // Throws ZoneError.
+  explicit Scheduler(Options options = {});
+  // Stops.
+  ~Scheduler();
+  Scheduler(const Scheduler&) = delete;
+  Scheduler& operator=(const Scheduler&) = delete;
+
+  // Checks everything before it changes anything: where it throws an error of RULES E, nothing has
+  // changed.
+  void initialize(std::vector<Registration> registrations);
+
+  // Starts nothing any more, and returns when every running callback has ended. Safe to call at any
+  // time and from several threads, but not from a callback of the same scheduler, which gets a
+  // StopSchedulerError.
+  void stop();
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace dutiful

@@ -1,0 +1,44 @@
+// For tests of what one builds on dutiful: time in one's own hands.
+#pragma once
+
+#include <condition_variable>
+#include <mutex>
+
+#include <dutiful/scheduler.h>
+
+namespace dutiful {
+
+// A clock that stands still until it is told otherwise.
+//
+//   auto clock = std::make_shared<dutiful::ManualClock>(instant);
+//   dutiful::Scheduler scheduler{{.zone = dutiful::Zone::utc(), .clock = clock}};
+//   scheduler.initialize({{"hourly", "0 * * * *", [] { … }, 1min}});
+//   clock->advance(1h);   // returns when what has become due has been started
+//
+// For one scheduler at a time.
+class ManualClock : public Clock {
+ public:
+  explicit ManualClock(Instant now);
+  ~ManualClock() override;
+  ManualClock(const ManualClock&) = delete;
+  ManualClock& operator=(const ManualClock&) = delete;
+
+  // Moves the clock, forward or back, and waits until the scheduler has taken notice.
+  void set(Instant now);
+  void advance(Duration duration);
+
+  [[nodiscard]] Instant now() const override;
+  void set_alarm(Instant instant) override;
+  void take_alarm() override;
+  [[nodiscard]] int descriptor() const override { return descriptor_; }
+
+ private:
+  int descriptor_;
+  mutable std::mutex mutex_;
+  std::condition_variable alarm_set_;
+  Instant now_;
+  Instant alarm_ = Instant::max();
+  std::uint64_t alarms_ = 0;  // how often one was set
+};
+
+}  // namespace dutiful

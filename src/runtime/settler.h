@@ -1,0 +1,19 @@
+// Who is told how a run ended.
+#pragma once
+
+#include <string>
+
+#include <dutiful/run.h>
+
+#include "core/core.h"
+
+namespace dutiful {
+
+// Told once per run, by any thread.
+class Run::Settler {
+ public:
+  virtual ~Settler() = default;
+  virtual void settle(Outcome outcome, const std::string& reason) noexcept = 0;
+};
+
+}  // namespace dutiful

@@ -1,0 +1,44 @@
+#include "runtime/system_clock.h"
+
+#include <cerrno>
+#include <system_error>
+
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+namespace dutiful {
+
+SystemClock::SystemClock() : timer_(timerfd_create(CLOCK_REALTIME, TFD_NONBLOCK | TFD_CLOEXEC)) {
+  if (timer_ < 0) throw std::system_error(errno, std::generic_category(), "timerfd_create");
+}
+
+SystemClock::~SystemClock() {
+  close(timer_);
+}
+
+Instant SystemClock::now() const {
+  return std::chrono::floor<Duration>(std::chrono::system_clock::now());
+}
+
+void SystemClock::set_alarm(Instant instant) {
+  using std::chrono::seconds;
+  itimerspec spec{};
+  if (instant != Instant::max()) {
+    // An alarm in the past rings at once; zero would take it away.
+    const auto since = std::max(instant.time_since_epoch(), Duration{1});
+    const auto whole = std::chrono::floor<seconds>(since);
+    spec.it_value.tv_sec = whole.count();
+    spec.it_value.tv_nsec = std::chrono::nanoseconds{since - whole}.count();
+  }
+  // The clock being set makes it readable too: what is due has to be looked at again then.
+  if (timerfd_settime(timer_, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &spec, nullptr) != 0) {
+    throw std::system_error(errno, std::generic_category(), "timerfd_settime");
+  }
+}
+
+void SystemClock::take_alarm() {
+  std::uint64_t rings = 0;
+  [[maybe_unused]] const ssize_t size = read(timer_, &rings, sizeof rings);
+}
+
+}  // namespace dutiful
