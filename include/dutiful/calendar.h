@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include <dutiful/cron.h>
 #include <dutiful/time.h>
@@ -42,6 +43,15 @@ class Calendar {
                                                  Instant after) const noexcept;
   [[nodiscard]] std::optional<Instant> find_previous(const CronExpression& cron,
                                                      Instant from) const noexcept;
+
+  // The stretches of civil time that the clocks jumped over in (after, until]: nothing is due in
+  // them.
+  struct Gap {
+    Instant at;         // when they jumped …
+    CivilMinute begin;  // … over this minute and those that follow,
+    CivilMinute end;    // up to this one
+  };
+  [[nodiscard]] std::vector<Gap> gaps(Instant after, Instant until) const;
 
   [[nodiscard]] const Zone& zone() const noexcept { return zone_; }
   [[nodiscard]] RepeatedMinutes repeated_minutes() const noexcept { return repeated_minutes_; }

@@ -9,6 +9,7 @@
 
 #include <dutiful/calendar.h>
 #include <dutiful/errors.h>
+#include <dutiful/events.h>
 #include <dutiful/policies.h>
 #include <dutiful/run.h>
 #include <dutiful/time.h>
@@ -48,6 +49,7 @@ struct Options {
   std::size_t max_concurrent = 64;  // callbacks at one time (RULES X1)
   std::optional<Zone> zone{};       // the host's, if none
   std::shared_ptr<Clock> clock{};   // the system's, if none
+  EventSink events{};               // is told what happens, if there is one (RULES V)
 };
 
 // Two operations, and nothing else starts, stops, adds or triggers work (RULES I1).

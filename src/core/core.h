@@ -65,6 +65,17 @@ class Core {
   };
   [[nodiscard]] const Task& task(TaskId id) const { return tasks_[id]; }
   [[nodiscard]] std::size_t running() const { return running_; }
+  // Entries in all queues, stale ones included: bounded by the tasks, not by time (RULES X3).
+  [[nodiscard]] std::size_t queued() const {
+    return pulses_.size() + retries_.size() + ready_.size();
+  }
+
+  template <typename Visitor>
+  void for_each_registered(Visitor visit) const {
+    for (const Task& task : tasks_) {
+      if (task.registered) visit(task);
+    }
+  }
 
   // The registered tasks as a store would hold them.
   [[nodiscard]] std::vector<TaskRecord> records() const;

@@ -101,6 +101,20 @@ std::optional<Instant> Calendar::find_previous(const CronExpression& cron,
   }
 }
 
+std::vector<Calendar::Gap> Calendar::gaps(Instant after, Instant until) const {
+  after = std::clamp(after, instant_min, instant_max);
+  until = std::min(until, instant_max);
+  std::vector<Gap> gaps;
+  auto segment = zone_.timeline_->at(after);
+  while (segment->end <= until) {
+    const CivilMinute begin = segment->end_minute;
+    segment.to_next();
+    if (segment->first_minute > begin)
+      gaps.push_back({segment->begin, begin, segment->first_minute});
+  }
+  return gaps;
+}
+
 Instant Calendar::next(const CronExpression& cron, Instant after) const {
   if (const auto found = find_next(cron, after)) return *found;
   throw none(cron, after, Direction::next);

@@ -121,6 +121,17 @@ TEST(Calendar, is_strict_after_and_inclusive_before) {
   EXPECT_EQ(calendar.previous(cron, noon - 1ms), noon - 24h);
 }
 
+TEST(Calendar, knows_what_the_clocks_jumped_over) {
+  const Calendar calendar{Zone::load("America/New_York")};
+  const auto gaps = calendar.gaps(at("2025-01-01T00:00:00Z"), at("2025-12-31T00:00:00Z"));
+  ASSERT_EQ(gaps.size(), 1);
+  EXPECT_EQ(gaps[0].at, at("2025-03-09T07:00:00Z"));
+  EXPECT_EQ(gaps[0].begin, civil("2025-03-09T02:00"));
+  EXPECT_EQ(gaps[0].end, civil("2025-03-09T03:00"));
+  EXPECT_TRUE(calendar.gaps(at("2025-03-09T07:00:00Z"), at("2025-12-31T00:00:00Z")).empty());
+  EXPECT_EQ(calendar.gaps(at("2025-03-09T06:59:59.999Z"), at("2025-03-09T07:00:00Z")).size(), 1);
+}
+
 // C5
 TEST(Calendar, raises_where_there_is_no_occurrence) {
   const Calendar calendar{Zone::load("America/New_York")};

@@ -35,12 +35,17 @@ InitStart traced(const std::vector<TaskConfig>& list) {
 
 }  // namespace
 
-Engine::Engine(Calendar calendar, Policies policies, OpenStore open_store, TraceSink& trace)
+Engine::Engine(const Calendar& calendar,
+               Policies policies,
+               OpenStore open_store,
+               TraceSink& trace,
+               EventSink events)
     : policies_(policies),
       open_store_(std::move(open_store)),
       trace_(trace),
+      reporter_(std::move(events), calendar),
       calendar_(calendar),
-      core_(std::move(calendar), policies.max_concurrent) {}
+      core_(calendar, policies.max_concurrent) {}
 
 void Engine::initialize(std::vector<TaskConfig> list, Instant now) {
   trace_.on(now, traced(list));
@@ -53,18 +58,23 @@ void Engine::initialize(std::vector<TaskConfig> list, Instant now) {
     validate(list);
     replace_list(std::move(list), now);
   } catch (const Error& error) {
-    trace_.on(now, InitFailure{std::string{error.name()}});
+    fail_initialization(std::string{error.name()}, error.what(), now);
     throw;
-  } catch (...) {
-    trace_.on(now, InitFailure{"Error"});
+  } catch (const std::exception& error) {
+    fail_initialization("Error", error.what(), now);
     throw;
   }
-  lifecycle_ = Lifecycle::running;
-  trace_.on(now, InitSuccess{});
+}
+
+void Engine::fail_initialization(const std::string& name, const std::string& message, Instant now) {
+  trace_.on(now, InitFailure{name});
+  reporter_.initialization_failed(message, now);
 }
 
 void Engine::replace_list(std::vector<TaskConfig> list, Instant now) {
   const bool reconcile = lifecycle_ == Lifecycle::running;
+  const auto kind = reconcile ? Reporter::Initialization::again : Reporter::Initialization::first;
+  reporter_.initialization_started(kind, list.size(), now);
   std::unique_ptr<Store> opened;
   if (!reconcile) opened = open_store_();
   Store& store = reconcile ? *store_ : *opened;
@@ -80,18 +90,23 @@ void Engine::replace_list(std::vector<TaskConfig> list, Instant now) {
   const auto rows = store.replace(plan, make_identifier());
   core_.apply(plan, rows, now);
   if (opened) store_ = std::move(opened);
+  lifecycle_ = Lifecycle::running;
+  trace_.on(now, InitSuccess{});
+  reporter_.initialization_completed(kind, plan, now);
 }
 
 void Engine::stop(Instant now) {
   trace_.on(now, StopStart{});
+  if (lifecycle_ == Lifecycle::running) reporter_.stop_requested(now);
   ++stops_waiting_;
   if (lifecycle_ == Lifecycle::running) lifecycle_ = Lifecycle::stopping;
   finish_stop(now);
 }
 
-void Engine::end(TaskId task, Outcome outcome, Instant now) {
-  unrecorded_.push_back({task, outcome, core_.task(task).config.name});
+void Engine::end(TaskId task, Outcome outcome, Instant now, std::string error) {
   core_.end(task, outcome, now);
+  const Core::Task& ended = core_.task(task);
+  unrecorded_.push_back({task, outcome, std::move(error), ended.config.name, ended.progress});
 }
 
 std::vector<Start> Engine::step(Instant now, std::size_t limit) {
@@ -102,8 +117,11 @@ std::vector<Start> Engine::step(Instant now, std::size_t limit) {
     core_.undo(starts);
     return {};
   }
+  reporter_.gaps(core_, now);
   for (const Start& start : starts) {
-    trace_.on(now, RunStart{core_.task(start.task).config.name, name_of(start.reason)});
+    const Core::Task& task = core_.task(start.task);
+    trace_.on(now, RunStart{task.config.name, name_of(start.reason)});
+    reporter_.run_started(start, task);
   }
   return starts;
 }
@@ -136,12 +154,14 @@ bool Engine::make_durable(const std::vector<Start>& starts, Instant now) {
     store_error_ = std::current_exception();
     retry_delay_ = std::clamp(2 * retry_delay_, retry_delay_first, retry_delay_max);
     retry_store_at_ = now + retry_delay_;
+    reporter_.store_failed(store_error_, retry_store_at_, now);
     return false;
   }
   store_error_ = nullptr;
   retry_delay_ = Duration::zero();
   retry_store_at_ = no_instant;
   for (End& end : std::exchange(unrecorded_, {})) {
+    reporter_.run_ended(end.name, end.outcome, end.error, end.progress, now);
     if (end.outcome == Outcome::success) {
       trace_.on(now, RunSuccess{std::move(end.name)});
     } else {
@@ -155,7 +175,9 @@ bool Engine::make_durable(const std::vector<Start>& starts, Instant now) {
 void Engine::finish_stop(Instant now) {
   if (lifecycle_ == Lifecycle::running || stops_waiting_ == 0) return;
   if (core_.running() > 0 || !unrecorded_.empty()) return;
-  lifecycle_ = Lifecycle::uninitialized;
+  if (std::exchange(lifecycle_, Lifecycle::uninitialized) == Lifecycle::stopping) {
+    reporter_.stopped(now);
+  }
   store_.reset();
   core_ = Core{calendar_, policies_.max_concurrent};
   for (; stops_waiting_ > 0; --stops_waiting_) trace_.on(now, StopEnd{});

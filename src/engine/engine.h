@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/core.h"
+#include "engine/reporter.h"
 #include "store/store.h"
 #include "trace/event.h"
 
@@ -22,7 +23,11 @@ class Engine {
   using OpenStore = std::function<std::unique_ptr<Store>()>;
 
   // The trace sink must outlive the engine.
-  Engine(Calendar calendar, Policies policies, OpenStore open_store, TraceSink& trace);
+  Engine(const Calendar& calendar,
+         Policies policies,
+         OpenStore open_store,
+         TraceSink& trace,
+         EventSink events = {});
 
   // RULES I3, I4, P2-P5. Throws the errors of RULES E, and then nothing has changed.
   void initialize(std::vector<TaskConfig> list, Instant now);
@@ -32,7 +37,7 @@ class Engine {
   void stop(Instant now);
 
   // The run of a task has ended. What follows from it comes with the next settle() or step().
-  void end(TaskId task, Outcome outcome, Instant now);
+  void end(TaskId task, Outcome outcome, Instant now, std::string error = {});
 
   // Records the ends, and starts nothing.
   void settle(Instant now) { (void)make_durable({}, now); }
@@ -54,10 +59,14 @@ class Engine {
   struct End {
     TaskId task;
     Outcome outcome;
-    std::string name;  // the task may be gone by the time the end is recorded
+    std::string error;
+    // The task may be gone, or another, by the time the end is recorded.
+    std::string name;
+    TaskProgress progress;
   };
 
   void replace_list(std::vector<TaskConfig> list, Instant now);
+  void fail_initialization(const std::string& name, const std::string& message, Instant now);
   bool make_durable(const std::vector<Start>& starts, Instant now);
   void finish_stop(Instant now);
 
@@ -68,6 +77,7 @@ class Engine {
   Policies policies_;
   OpenStore open_store_;
   TraceSink& trace_;
+  Reporter reporter_;
   Calendar calendar_;
   Core core_;
   std::unique_ptr<Store> store_;

@@ -36,13 +36,14 @@ class Mailbox {
   struct Ended {
     TaskId task;
     Outcome outcome;
+    std::string error;
   };
 
   explicit Mailbox(WakeUp& wake_up) : wake_up_(wake_up) {}
 
   void put(Ended ended) noexcept {
     const std::lock_guard lock{mutex_};
-    ended_.push_back(ended);
+    ended_.push_back(std::move(ended));
     if (ended_.size() == 1) wake_up_.ring();
   }
   std::vector<Ended> take() {
@@ -59,8 +60,8 @@ class Mailbox {
 class MailboxSettler : public Run::Settler {
  public:
   MailboxSettler(Mailbox& mailbox, TaskId task) : mailbox_(mailbox), task_(task) {}
-  void settle(Outcome outcome, const std::string& /*reason*/) noexcept override {
-    mailbox_.put({task_, outcome});
+  void settle(Outcome outcome, const std::string& reason) noexcept override {
+    mailbox_.put({task_, outcome, reason});
   }
 
  private:
@@ -91,7 +92,8 @@ class Scheduler::Impl {
         engine_(Calendar{options.zone ? *options.zone : Zone::host(), options.repeated_minutes},
                 policies_,
                 opener_of(options.state),
-                trace_) {}
+                trace_,
+                std::move(options.events)) {}
 
   void initialize(std::vector<Registration> registrations) {
     {
@@ -216,12 +218,15 @@ class Scheduler::Impl {
   // One step of the engine; says whether there may be more to do at once.
   bool step() {
     const Instant now = clock_->now();
-    const auto ended = mailbox_.take();
-    for (const auto& [task, outcome] : ended) {
+    auto ended = mailbox_.take();
+    for (auto& [task, outcome, error] : ended) {
       const auto running = running_.find(task);
-      const bool timed_out = running->second.timed_out;
+      if (running->second.timed_out) {
+        outcome = Outcome::failure;
+        error = "it ran past its time limit";
+      }
       running_.erase(running);
-      engine_.end(task, timed_out ? Outcome::failure : outcome, now);
+      engine_.end(task, outcome, now, std::move(error));
     }
     enforce_limits(now);
     const auto starts = engine_.step(now, starts_per_step);

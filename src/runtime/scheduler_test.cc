@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <atomic>
 #include <future>
 #include <thread>
@@ -259,6 +260,33 @@ TEST_F(Runtime, refuses_to_be_stopped_by_its_own_callback) {
                     "which it would wait for; call it from elsewhere"});
 }
 
+// V: the scheduler tells what it does, in order.
+TEST_F(Runtime, tells_what_happens) {
+  std::vector<std::string> names;
+  Options telling = options();
+  telling.events = [&](const Event& event) { names.emplace_back(event.name); };
+  {
+    Scheduler scheduler{telling};
+    scheduler.initialize({{"a", "0 * * * *", [&] { journal.add("a"); }, 1min}});
+    journal.wait_for(1);
+  }
+  // Whether the run or the request to stop came first is nobody's promise.
+  const auto completed = std::ranges::find(names, "TaskRunCompleted");
+  ASSERT_NE(completed, names.end());
+  names.erase(completed);
+  EXPECT_EQ(names,
+            (Entries{"SchedulerInitializationStarted",
+                     "TaskAdded",
+                     "TaskScheduled",
+                     "SchedulerInitializationCompleted",
+                     "PollingStarted",
+                     "TaskRunStarted",
+                     "SchedulerStopRequested",
+                     "PollingStopRequested",
+                     "PollingStopped",
+                     "SchedulerStopped"}));
+}
+
 TEST_F(Runtime, stops_at_once_where_nothing_was_initialized) {
   Scheduler scheduler{options()};
   scheduler.stop();
@@ -329,6 +357,7 @@ TEST_F(Runtime, bounds_the_callbacks_at_one_time) {
   }
   scheduler.initialize(list);
   journal.wait_for(50);
+  scheduler.stop();
   EXPECT_LE(most, 2);
 }
 
@@ -349,6 +378,7 @@ TEST_F(Runtime, gives_every_waiting_callback_a_thread) {
   scheduler.initialize(list);
   journal.wait_for(40);
   gate.open();
+  scheduler.stop();
 }
 
 // X2
@@ -375,6 +405,7 @@ TEST_F(Runtime, asks_a_run_to_stop_when_its_time_is_over) {
   clock->advance(10s);
   // It returned as if all were well, but too late: it has failed, and is tried again.
   EXPECT_EQ(journal.wait_for(2), (Entries{"runs", "again"}));
+  scheduler.stop();
 }
 
 // The real clock: nothing here waits for longer than the retries take.
@@ -391,6 +422,7 @@ TEST(RealClock, retries_after_milliseconds) {
                          },
                          5ms}});
   EXPECT_GE(journal.wait_for(5).size(), 5);
+  scheduler.stop();
 }
 
 }  // namespace

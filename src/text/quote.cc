@@ -84,4 +84,25 @@ std::string quote(std::string_view text) {
   return '"' + escape(text, Quotes::escaped) + '"';
 }
 
+std::string json_string(std::string_view text) {
+  constexpr std::string_view digits = "0123456789abcdef";
+  std::string out = "\"";
+  while (!text.empty()) {
+    const std::size_t length = utf8_length(text);
+    const std::string_view character = text.substr(0, length == 0 ? 1 : length);
+    text.remove_prefix(character.size());
+    const auto byte = static_cast<unsigned char>(character[0]);
+    if (length == 0) {
+      out.append("\\\\x").append({digits[byte >> 4], digits[byte & 15]});
+    } else if (character == "\"" || character == "\\") {
+      out.append("\\").append(character);
+    } else if (byte < 0x20 || byte == 0x7f) {
+      out.append("\\u00").append({digits[byte >> 4], digits[byte & 15]});
+    } else {
+      out.append(character);
+    }
+  }
+  return out + '"';
+}
+
 }  // namespace dutiful

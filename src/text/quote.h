@@ -13,4 +13,9 @@ namespace dutiful {
 // The same in double quotes, and those inside it escaped.
 [[nodiscard]] std::string quote(std::string_view text);
 
+// The text as a JSON string, quotes and all. JSON has no bytes that are not UTF-8: they are shown
+// as
+// \\xNN, as escape() would.
+[[nodiscard]] std::string json_string(std::string_view text);
+
 }  // namespace dutiful

@@ -19,6 +19,12 @@ TEST(Quote, puts_everything_on_one_line) {
   EXPECT_EQ(quote("\u0085\u2028\u2029"), R"("\xc2\x85\xe2\x80\xa8\xe2\x80\xa9")");
 }
 
+TEST(Quote, writes_json_strings) {
+  EXPECT_EQ(json_string("a\"b\\c\n\x7f"), R"("a\"b\\c\u000a\u007f")");
+  EXPECT_EQ(json_string("Größe\xff"), R"("Größe\\xff")");
+  EXPECT_EQ(json_string(std::string_view{"\0", 1}), R"("\u0000")");
+}
+
 TEST(Quote, keeps_the_direction_of_writing) {
   EXPECT_EQ(quote("\u202e"), R"("\xe2\x80\xae")");
   EXPECT_EQ(quote("\u2066"), R"("\xe2\x81\xa6")");

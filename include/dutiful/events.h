@@ -1,0 +1,51 @@
+// What a scheduler tells of itself while it runs (RULES V).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <iosfwd>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include <dutiful/time.h>
+
+namespace dutiful {
+
+enum class Level { debug, info, warning, error };
+
+// A named value of an event. Times are text in ISO 8601.
+struct EventField {
+  using Value = std::variant<bool, std::int64_t, std::string, std::vector<EventField>>;
+  std::string_view name;  // lives for ever
+  Value value;
+};
+
+// Something that happened. The names, and the names of the fields, are the same in every release:
+//
+//   TaskRunStarted    info     taskName, scheduledTime, actualTime; isRetry, missedCount, …
+//   TaskRunCompleted  info     taskName, duration, success
+//   TaskRunFailed     warning  taskName, duration, success, error; nextRetryAt
+//   …                          the whole list is in docs/events.md
+struct Event {
+  std::string_view name;  // lives for ever
+  Level level;
+  Instant at;
+  std::vector<EventField> fields;
+};
+
+// Is told every event, those of one task in the order in which they happened. Called by the
+// scheduler's own thread or by that of initialize() and stop(), never by two at once; it should be
+// quick, must not throw, and must not call the scheduler.
+using EventSink = std::function<void(const Event&)>;
+
+// The event as a JSON object on one line, without the newline:
+// {"time":"2025-03-03T10:00:00.000Z","level":"INFO","event":"TaskRunStarted","taskName":"backup",…}
+// Bytes of a name that are not UTF-8 are shown as \xNN, so a name survives and never forges a line.
+[[nodiscard]] std::string to_json(const Event& event);
+
+// A sink that writes each event as such a line. The stream must outlive it.
+[[nodiscard]] EventSink json_lines(std::ostream& out);
+
+}  // namespace dutiful

@@ -1,0 +1,291 @@
+// The durable step, without threads or clocks: what is durable before what, and what a failing
+// store does to it.
+
+#include "engine/engine.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <dutiful/errors.h>
+
+#include "store/memory/memory_store.h"
+#include "support/times.h"
+
+namespace dutiful {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+// Fails as often as it is told to, at the call it is told to.
+class FaultyStore : public MemoryStore {
+ public:
+  struct Faults {
+    int load = 0;
+    int replace = 0;
+    int commit = 0;
+  };
+  FaultyStore(std::shared_ptr<MemoryState> state, Faults& faults)
+      : MemoryStore(std::move(state)), faults_(faults) {}
+
+  std::vector<TaskRecord> load() override {
+    fail(faults_.load);
+    return MemoryStore::load();
+  }
+  std::vector<std::int64_t> replace(const Plan& plan, const std::string& scheduler) override {
+    fail(faults_.replace);
+    return MemoryStore::replace(plan, scheduler);
+  }
+  void commit(std::span<const RowUpdate> updates) override {
+    fail(faults_.commit);
+    MemoryStore::commit(updates);
+  }
+
+ private:
+  static void fail(int& times) {
+    if (times > 0) {
+      --times;
+      throw StoreError("test", "fails on purpose");
+    }
+  }
+  Faults& faults_;
+};
+
+class EngineTest : public testing::Test, public TraceSink {
+ protected:
+  std::shared_ptr<MemoryState> state = std::make_shared<MemoryState>();
+  FaultyStore::Faults faults;
+  std::vector<std::string> events;
+  Instant now = at("2025-03-03T10:00:30Z");
+  Policies policies;
+  std::unique_ptr<Engine> engine = make();
+
+  std::unique_ptr<Engine> make(const char* zone = "UTC") {
+    return std::make_unique<Engine>(
+        Calendar{Zone::load(zone)},
+        policies,
+        [this] { return std::make_unique<FaultyStore>(state, faults); },
+        *this,
+        [this](const Event& event) { events.push_back(to_json(event)); });
+  }
+
+  void on(Instant /*at*/, const TraceEvent& /*event*/) override {}
+
+  void initialize(const std::string& cron, Duration retry_delay = 1min) {
+    engine->initialize({{.name = "a", .cron = cron, .retry_delay = retry_delay}}, now);
+  }
+
+  // The events of that name so far.
+  [[nodiscard]] std::vector<std::string> told(const std::string& name) const {
+    std::vector<std::string> found;
+    for (const std::string& event : events) {
+      if (event.find("\"event\":\"" + name + "\"") != std::string::npos) found.push_back(event);
+    }
+    return found;
+  }
+  [[nodiscard]] const TaskProgress& stored() const { return state->rows.begin()->second.progress; }
+};
+
+// P1: a start is durable before it is handed out.
+TEST_F(EngineTest, marks_a_run_before_it_starts) {
+  initialize("0 * * * *");
+  const auto starts = engine->step(now);
+  ASSERT_EQ(starts.size(), 1);
+  EXPECT_EQ(starts[0].reason, Reason::boot);
+  EXPECT_EQ(stored().state, TaskState::running);
+  EXPECT_EQ(stored().last_attempt, now);
+}
+
+// P1, X3: a commit that fails undoes the start and keeps the obligation.
+TEST_F(EngineTest, keeps_the_obligation_when_a_commit_fails) {
+  initialize("0 * * * *");
+  faults.commit = 2;
+  EXPECT_TRUE(engine->step(now).empty());
+  EXPECT_EQ(stored().state, TaskState::awaiting_run);
+  EXPECT_NE(engine->store_error(), nullptr);
+  EXPECT_THAT(told("StoreFailed"), ElementsAre(HasSubstr("fails on purpose")));
+
+  // It is tried again, later and later.
+  EXPECT_EQ(engine->next_wake(), now + 100ms);
+  EXPECT_TRUE(engine->step(now + 99ms).empty());
+  EXPECT_EQ(told("StoreFailed").size(), 1);
+  EXPECT_TRUE(engine->step(now + 100ms).empty());
+  EXPECT_EQ(engine->next_wake(), now + 300ms);
+  const auto starts = engine->step(now + 300ms);
+  ASSERT_EQ(starts.size(), 1);
+  EXPECT_EQ(starts[0].reason, Reason::boot);
+  EXPECT_EQ(starts[0].at, now + 300ms);
+  EXPECT_EQ(engine->store_error(), nullptr);
+}
+
+TEST_F(EngineTest, records_an_end_when_the_store_is_well_again) {
+  initialize("0 * * * *");
+  const auto starts = engine->step(now);
+  faults.commit = 1;
+  engine->end(starts[0].task, Outcome::failure, now + 1s, "no luck");
+  engine->settle(now + 1s);
+  EXPECT_EQ(stored().state, TaskState::running);
+  EXPECT_TRUE(told("TaskRunFailed").empty());  // H5: observed when it is recorded
+
+  EXPECT_TRUE(engine->step(engine->next_wake()).empty());
+  EXPECT_EQ(stored().state, TaskState::awaiting_retry);
+  EXPECT_EQ(stored().retry_at, now + 1s + 1min);
+  EXPECT_THAT(
+      told("TaskRunFailed"),
+      ElementsAre(testing::AllOf(HasSubstr("\"error\":\"no luck\""),
+                                 HasSubstr("\"nextRetryAt\":\"2025-03-03T10:01:31.000Z\""))));
+}
+
+// I5: a stop waits for the record of the last end, too.
+TEST_F(EngineTest, stops_only_when_the_last_end_is_recorded) {
+  initialize("0 * * * *");
+  const auto starts = engine->step(now);
+  engine->stop(now);
+  engine->end(starts[0].task, Outcome::success, now + 1s);
+  faults.commit = 1;
+  engine->settle(now + 1s);
+  EXPECT_EQ(engine->lifecycle(), Lifecycle::stopping);
+  EXPECT_TRUE(engine->step(engine->next_wake()).empty());
+  EXPECT_EQ(engine->lifecycle(), Lifecycle::uninitialized);
+  EXPECT_EQ(stored().state, TaskState::awaiting_run);
+}
+
+// I2, P4: an initialization that fails, wherever, changes nothing.
+TEST_F(EngineTest, changes_nothing_when_initialization_fails) {
+  faults.load = 1;
+  EXPECT_THROW(initialize("0 * * * *"), StoreError);
+  EXPECT_EQ(engine->lifecycle(), Lifecycle::uninitialized);
+  faults.replace = 1;
+  EXPECT_THROW(initialize("0 * * * *"), StoreError);
+  EXPECT_TRUE(state->rows.empty());
+  EXPECT_FALSE(state->held);
+  EXPECT_EQ(told("SchedulerInitializationFailed").size(), 2);
+  EXPECT_NO_THROW(initialize("0 * * * *"));
+}
+
+TEST_F(EngineTest, goes_on_with_the_old_list_when_reconciling_fails) {
+  policies.reinitialize = Reinitialize::reconcile;
+  engine = make();
+  initialize("5 * * * *");
+  faults.replace = 1;
+  EXPECT_THROW(initialize("1 * * * *"), StoreError);
+  EXPECT_EQ(engine->lifecycle(), Lifecycle::running);
+  EXPECT_EQ(engine->next_wake(), at("2025-03-03T10:05:00Z"));
+}
+
+// P2, P5: persisted as running by a scheduler that is no more.
+TEST_F(EngineTest, restarts_what_a_crash_interrupted) {
+  initialize("0 * * * *");
+  (void)engine->step(now);
+  const std::string holder = state->scheduler;
+  engine.reset();  // a crash: nothing of it is left but the store
+  engine = make();
+  now += 1min;
+  initialize("0 * * * *");
+  EXPECT_THAT(told("TaskOrphaned"), ElementsAre(HasSubstr("\"schedulerIdentifier\":\"" + holder)));
+  const auto starts = engine->step(now);
+  ASSERT_EQ(starts.size(), 1);
+  EXPECT_EQ(starts[0].reason, Reason::orphan);
+  EXPECT_EQ(engine->core().task(starts[0].task).progress.attempt, 2);
+}
+
+// T7: the persisted start lies in the future, because the clock has been set back.
+TEST_F(EngineTest, counts_pulses_again_after_a_large_correction_of_the_clock) {
+  initialize("0 * * * *");
+  auto starts = engine->step(now);
+  engine->end(starts[0].task, Outcome::success, now);
+  engine->stop(now);
+  engine->settle(now);
+  now -= 24h;
+  initialize("0 * * * *");
+  EXPECT_EQ(told("ClockCorrected").size(), 1);
+  EXPECT_EQ(engine->next_wake(), at("2025-03-02T11:00:00Z"));
+  EXPECT_EQ(engine->step(at("2025-03-02T11:00:00Z")).size(), 1);
+}
+
+TEST_F(EngineTest, does_not_serve_a_pulse_twice_after_a_small_one) {
+  initialize("0,30 * * * *");
+  auto starts = engine->step(at("2025-03-03T10:30:00Z"));
+  engine->end(starts[0].task, Outcome::success, at("2025-03-03T10:30:01Z"));
+  EXPECT_TRUE(engine->step(at("2025-03-03T10:29:00Z")).empty());
+  EXPECT_TRUE(engine->step(at("2025-03-03T10:30:00Z")).empty());
+  EXPECT_EQ(engine->step(at("2025-03-03T11:00:00Z")).size(), 1);
+}
+
+// The same while it runs: the clock goes back by a day.
+TEST_F(EngineTest, goes_by_the_corrected_clock_while_it_runs) {
+  initialize("0 * * * *");
+  auto starts = engine->step(now);
+  engine->end(starts[0].task, Outcome::success, now);
+  EXPECT_TRUE(engine->step(now - 24h).empty());
+  EXPECT_EQ(engine->next_wake(), at("2025-03-02T11:00:00Z"));
+}
+
+// T6, V: one start for all that was missed, and every pulse accounted for.
+TEST_F(EngineTest, says_how_many_pulses_a_start_serves) {
+  initialize("0 * * * *");
+  auto starts = engine->step(now);
+  engine->end(starts[0].task, Outcome::success, now);
+  starts = engine->step(now + 5h);
+  ASSERT_EQ(starts.size(), 1);
+  EXPECT_THAT(told("TaskRunStarted").back(),
+              testing::AllOf(HasSubstr("\"scheduledTime\":\"2025-03-03T11:00:00.000Z\""),
+                             HasSubstr("\"missedCount\":4")));
+  EXPECT_EQ(told("SchedulingDelayed").size(), 1);
+}
+
+// K6, V
+TEST_F(EngineTest, says_that_a_pulse_pre_empts_a_retry) {
+  initialize("0 * * * *", 2h);
+  auto starts = engine->step(now);
+  engine->end(starts[0].task, Outcome::failure, now, "no");
+  starts = engine->step(at("2025-03-03T11:00:00Z"));
+  ASSERT_EQ(starts.size(), 1);
+  EXPECT_EQ(starts[0].reason, Reason::cron);
+  EXPECT_EQ(told("TaskRetryPreempted").size(), 1);
+  EXPECT_TRUE(told("TaskRetryStarted").empty());
+}
+
+// T3, T4, V: nobody should have to guess what DST did.
+TEST_F(EngineTest, says_what_dst_did) {
+  engine = make("America/New_York");
+  now = at("2025-03-08T12:00:00-05:00");
+  initialize("30 2 * * *");
+  EXPECT_TRUE(engine->step(at("2025-03-09T12:00:00-04:00")).empty());
+  EXPECT_THAT(told("DueSkipped"),
+              ElementsAre(HasSubstr("\"scheduledTime\":\"2025-03-09T02:30\",\"reason\":\"gap\"")));
+
+  engine = make("America/New_York");
+  now = at("2025-11-02T00:00:00-04:00");
+  state->rows.clear();
+  initialize("30 1 * * *");
+  auto starts = engine->step(at("2025-11-02T01:30:00-04:00"));
+  EXPECT_THAT(told("TaskRunStarted").back(), testing::Not(HasSubstr("isRepeatedMinute")));
+  engine->end(starts[0].task, Outcome::success, at("2025-11-02T01:31:00-04:00"));
+  (void)engine->step(at("2025-11-02T01:30:00-05:00"));
+  EXPECT_THAT(told("TaskRunStarted").back(), HasSubstr("\"isRepeatedMinute\":true"));
+}
+
+// C5
+TEST_F(EngineTest, warns_of_a_task_that_is_never_due) {
+  initialize("0 0 30 2 *");
+  EXPECT_EQ(told("TaskNeverDue").size(), 1);
+  EXPECT_EQ(engine->next_wake(), Instant::max());
+}
+
+// X3: a retry that is pre-empted every minute for years leaves nothing behind.
+TEST_F(EngineTest, does_not_grow_with_time) {
+  initialize("* * * * *", std::chrono::days{366});
+  now = at("2025-03-03T10:01:00Z");
+  for (int i = 0; i < 5000; ++i, now += 1min) {
+    const auto starts = engine->step(now);
+    ASSERT_EQ(starts.size(), 1);
+    engine->end(starts[0].task, Outcome::failure, now, "no");
+    events.clear();
+  }
+  EXPECT_LT(engine->core().queued(), 500);
+}
+
+}  // namespace
+}  // namespace dutiful

@@ -1,0 +1,250 @@
+#include "engine/reporter.h"
+
+#include <utility>
+
+#include "time/iso8601.h"
+
+namespace dutiful {
+namespace {
+
+// RULES R1: later than this is worth a warning.
+constexpr std::chrono::minutes delay_max{1};
+
+// Counting what was missed ends somewhere; a task that missed so many has missed enough.
+constexpr std::int64_t missed_max = 1'000'000;
+
+std::string time_text(Instant instant) {
+  return instant == no_instant ? std::string{"never"} : format_utc(instant);
+}
+
+std::vector<EventField> state_of(const TaskConfig& config) {
+  return {{"cronExpression", config.cron}, {"retryDelayMs", config.retry_delay.count()}};
+}
+
+std::string message_of(const std::exception_ptr& error) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const std::exception& exception) {
+    return exception.what();
+  } catch (...) {
+    return "unknown error";
+  }
+}
+
+}  // namespace
+
+Reporter::Reporter(EventSink sink, const Calendar& calendar)
+    : sink_(std::move(sink)), calendar_(calendar) {}
+
+void Reporter::tell(std::string_view name,
+                    Level level,
+                    Instant at,
+                    std::vector<EventField> fields) {
+  if (sink_) sink_({.name = name, .level = level, .at = at, .fields = std::move(fields)});
+}
+
+void Reporter::initialization_started(Initialization kind, std::size_t total, Instant now) {
+  if (kind == Initialization::again) {
+    tell("SchedulerReinitializationStarted", Level::debug, now, {});
+  } else {
+    tell("SchedulerInitializationStarted",
+         Level::debug,
+         now,
+         {{"totalRegistrations", static_cast<std::int64_t>(total)}});
+  }
+}
+
+void Reporter::initialization_completed(Initialization kind, const Plan& plan, Instant now) {
+  if (!sink_) return;
+  for (const TaskRecord& removed : plan.removed) {
+    tell("TaskRemoved",
+         Level::info,
+         now,
+         {{"taskName", removed.config.name},
+          {"lastExecutionTime", time_text(removed.progress.last_attempt)}});
+  }
+  std::int64_t scheduled = 0;
+  for (const PlannedTask& task : plan.tasks) {
+    tell_task(task, now);
+    if (!task.schedule.never_matches()) ++scheduled;
+  }
+  if (kind == Initialization::again) {
+    tell("SchedulerReinitializationCompleted", Level::debug, now, {});
+  } else {
+    const auto total = static_cast<std::int64_t>(plan.tasks.size());
+    tell("SchedulerInitializationCompleted",
+         Level::debug,
+         now,
+         {{"totalRegistrations", total},
+          {"scheduledCount", scheduled},
+          {"skippedCount", total - scheduled}});
+    if (total > 0) tell("PollingStarted", Level::debug, now, {});
+  }
+  gaps_told_ = now;
+}
+
+void Reporter::tell_task(const PlannedTask& task, Instant now) {
+  const EventField name{"taskName", task.config.name};
+  const EventField cron{"cronExpression", task.config.cron};
+  const EventField delay{"retryDelayMs", task.config.retry_delay.count()};
+  switch (task.classification) {
+    case Classification::added:
+      tell("TaskAdded", Level::info, now, {name, cron, delay});
+      break;
+    case Classification::preserved:
+      tell("TaskPreserved", Level::debug, now, {name});
+      break;
+    case Classification::overridden: {
+      const bool other_cron = task.old_config.cron != task.config.cron;
+      const bool other_delay = task.old_config.retry_delay != task.config.retry_delay;
+      const std::string change = other_cron && other_delay ? "cronExpression,retryDelay"
+                                 : other_cron              ? "cronExpression"
+                                                           : "retryDelay";
+      tell("TaskOverridden",
+           Level::info,
+           now,
+           {name,
+            {"changeType", change},
+            {"oldState", state_of(task.old_config)},
+            {"newState", state_of(task.config)}});
+      break;
+    }
+  }
+  if (task.orphaned) {
+    tell("TaskOrphaned",
+         Level::warning,
+         now,
+         {name,
+          {"lastExecutionTime", time_text(task.progress.last_attempt)},
+          {"schedulerIdentifier", task.scheduler}});
+  }
+  if (task.clock_corrected) {
+    tell("ClockCorrected",
+         Level::warning,
+         now,
+         {name, {"persistedTime", time_text(task.progress.last_attempt)}});
+  }
+  if (task.schedule.never_matches()) {
+    tell("TaskNeverDue", Level::warning, now, {name, cron});
+    tell("TaskSkipped", Level::debug, now, {name, {"reason", std::string{"it is never due"}}});
+  } else {
+    tell("TaskScheduled", Level::debug, now, {name, cron, delay});
+  }
+}
+
+void Reporter::initialization_failed(const std::string& error, Instant now) {
+  tell("SchedulerInitializationFailed", Level::warning, now, {{"error", error}});
+}
+
+void Reporter::stop_requested(Instant now) {
+  tell("SchedulerStopRequested", Level::info, now, {});
+  tell("PollingStopRequested", Level::debug, now, {});
+}
+
+void Reporter::stopped(Instant now) {
+  tell("PollingStopped", Level::debug, now, {});
+  tell("SchedulerStopped", Level::info, now, {});
+}
+
+void Reporter::run_started(const Start& start, const Core::Task& task) {
+  if (!sink_) return;
+  const EventField name{"taskName", task.config.name};
+  if (start.preempts_retry) {
+    tell("TaskRetryPreempted",
+         Level::info,
+         start.at,
+         {name, {"reason", std::string{"a newer occurrence is due"}}});
+  }
+  if (start.reason == Reason::retry) {
+    tell("TaskRetryStarted",
+         Level::info,
+         start.at,
+         {name, {"retryCount", std::int64_t{task.progress.attempt} - 1}});
+  }
+
+  std::vector<EventField> fields{
+      name, {"scheduledTime", time_text(start.scheduled)}, {"actualTime", time_text(start.at)}};
+  if (start.reason == Reason::retry) fields.emplace_back("isRetry", true);
+  if (start.reason == Reason::cron) {
+    const std::chrono::local_time<Duration> local{
+        (start.scheduled + calendar_.zone().offset_at(start.scheduled)).time_since_epoch()};
+    const LocalReading reading = calendar_.zone().read(local);
+    const auto* repeated = std::get_if<Repeated>(&reading);
+    if (repeated != nullptr && repeated->second == start.scheduled) {
+      fields.emplace_back("isRepeatedMinute", true);
+    }
+  }
+  // The pulses that this one start serves, beyond the first (T6).
+  if (start.due_since_before != no_instant) {
+    const auto cron = CronExpression::parse(task.config.cron);
+    std::int64_t missed = 0;
+    for (auto next = calendar_.find_next(cron, start.due_since_before);
+         next && *next <= start.at && missed < missed_max;
+         next = calendar_.find_next(cron, *next)) {
+      ++missed;
+    }
+    if (missed > 0) fields.emplace_back("missedCount", missed);
+  }
+  tell("TaskRunStarted", Level::info, start.at, std::move(fields));
+
+  if (start.reason != Reason::boot && start.at - start.scheduled > delay_max) {
+    tell("SchedulingDelayed",
+         Level::warning,
+         start.at,
+         {name,
+          {"dueTime", time_text(start.scheduled)},
+          {"delay", (start.at - start.scheduled).count()}});
+  }
+}
+
+void Reporter::run_ended(const std::string& name,
+                         Outcome outcome,
+                         const std::string& error,
+                         const TaskProgress& progress,
+                         Instant now) {
+  if (!sink_) return;
+  const std::int64_t duration = (now - progress.last_attempt).count();
+  if (outcome == Outcome::success) {
+    tell("TaskRunCompleted",
+         Level::info,
+         now,
+         {{"taskName", name}, {"duration", duration}, {"success", true}});
+    return;
+  }
+  std::vector<EventField> fields{
+      {"taskName", name}, {"duration", duration}, {"success", false}, {"error", error}};
+  if (progress.retry_at != no_instant) {
+    fields.emplace_back("nextRetryAt", time_text(progress.retry_at));
+  }
+  tell("TaskRunFailed", Level::warning, now, std::move(fields));
+}
+
+void Reporter::gaps(const Core& core, Instant now) {
+  if (!sink_ || now <= gaps_told_) return;
+  for (const Calendar::Gap& gap : calendar_.gaps(std::exchange(gaps_told_, now), now)) {
+    core.for_each_registered([&](const Core::Task& task) {
+      const auto cron = CronExpression::parse(task.config.cron);
+      // Once for each civil day that the gap touches.
+      for (CivilMinute from = gap.begin; from < gap.end;) {
+        const auto skipped = cron.find_at_or_after(from);
+        if (!skipped || *skipped >= gap.end) break;
+        tell("DueSkipped",
+             Level::info,
+             gap.at,
+             {{"taskName", task.config.name},
+              {"scheduledTime", format_minute(*skipped)},
+              {"reason", std::string{"gap"}}});
+        from = std::chrono::floor<std::chrono::days>(*skipped) + std::chrono::days{1};
+      }
+    });
+  }
+}
+
+void Reporter::store_failed(const std::exception_ptr& error, Instant next_try, Instant now) {
+  tell("StoreFailed",
+       Level::error,
+       now,
+       {{"error", message_of(error)}, {"nextTryAt", time_text(next_try)}});
+}
+
+}  // namespace dutiful

@@ -1,0 +1,49 @@
+// Turns what the engine does into the events of RULES V.
+#pragma once
+
+#include <string>
+
+#include <dutiful/calendar.h>
+#include <dutiful/events.h>
+
+#include "core/core.h"
+
+namespace dutiful {
+
+// Every function tells one thing that happened; without a sink it costs nothing.
+class Reporter {
+ public:
+  Reporter(EventSink sink, const Calendar& calendar);
+
+  enum class Initialization { first, again };
+  void initialization_started(Initialization kind, std::size_t total, Instant now);
+  void initialization_completed(Initialization kind, const Plan& plan, Instant now);
+  void initialization_failed(const std::string& error, Instant now);
+
+  void stop_requested(Instant now);
+  void stopped(Instant now);
+
+  // Requires that the start is durable, and the task still runs.
+  void run_started(const Start& start, const Core::Task& task);
+  void run_ended(const std::string& name,
+                 Outcome outcome,
+                 const std::string& error,
+                 const TaskProgress& progress,
+                 Instant now);
+
+  // What the clocks have jumped over since the last call, for every task that was due in it (T3).
+  void gaps(const Core& core, Instant now);
+
+  // A transaction failed (X3): its starts are undone, and it is tried again at `next_try`.
+  void store_failed(const std::exception_ptr& error, Instant next_try, Instant now);
+
+ private:
+  void tell(std::string_view name, Level level, Instant at, std::vector<EventField> fields);
+  void tell_task(const PlannedTask& task, Instant now);
+
+  EventSink sink_;
+  Calendar calendar_;
+  Instant gaps_told_ = no_instant;
+};
+
+}  // namespace dutiful

@@ -1,0 +1,34 @@
+#include <sstream>
+
+#include <gtest/gtest.h>
+
+#include <dutiful/events.h>
+
+#include "support/times.h"
+
+namespace dutiful {
+namespace {
+
+TEST(Events, are_one_line_of_json) {
+  const Event event{.name = "TaskRunFailed",
+                    .level = Level::warning,
+                    .at = at("2025-03-03T10:00:00.250Z"),
+                    .fields = {{"taskName", std::string{"a\n\xff\"b"}},
+                               {"duration", std::int64_t{17}},
+                               {"success", false},
+                               {"oldState", std::vector<EventField>{{"cron", std::string{"*"}}}}}};
+  EXPECT_EQ(
+      to_json(event),
+      R"({"time":"2025-03-03T10:00:00.250Z","level":"WARNING","event":"TaskRunFailed",)"
+      R"("taskName":"a\u000a\\xff\"b","duration":17,"success":false,"oldState":{"cron":"*"}})");
+
+  std::ostringstream out;
+  json_lines(out)(
+      {.name = "SchedulerStopped", .level = Level::info, .at = Instant{}, .fields = {}});
+  EXPECT_EQ(out.str(),
+            "{\"time\":\"1970-01-01T00:00:00.000Z\",\"level\":\"INFO\","
+            "\"event\":\"SchedulerStopped\"}\n");
+}
+
+}  // namespace
+}  // namespace dutiful
