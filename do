@@ -12,6 +12,7 @@ Usage: ./do COMMAND
   run [ARGUMENTS]      build the program and run it; without arguments, show what it can do
   test [--all]         build and run every test; --all: the long versions too
   bench cron           measure parse, matches, next and previous
+  bench scheduler      many tasks at one instant, beside bare SQLite; memory; an idle hour
   bench compare        the same set through other cron libraries, with ratios and disagreements
   sanitize             run the tests under AddressSanitizer, UBSan and ThreadSanitizer
   fuzz [SECONDS]       run every fuzz target for so long (default 60)
@@ -123,7 +124,12 @@ do_bench() {
       build release cron_peer -- -DDUTIFUL_BENCH=ON
       bench/compare/run
       ;;
-    *) fail "bench what? cron or compare" ;;
+    scheduler)
+      need build bench
+      build release scheduler_bench -- -DDUTIFUL_BENCH=ON
+      bench/scheduler
+      ;;
+    *) fail "bench what? cron, scheduler or compare" ;;
   esac
 }
 

@@ -66,7 +66,7 @@ class Callback {
   requires(!std::is_same_v<std::remove_cvref_t<F>, Callback> &&
            (std::is_invocable_v<F&> || std::is_invocable_v<F&, const RunInfo&> ||
             std::is_invocable_v<F&, Run>))
-      // NOLINTNEXTLINE(google-explicit-constructor): a lambda is a callback.
+      // NOLINTNEXTLINE(bugprone-forwarding-reference-overload): the constraint leaves copies alone.
       Callback(F&& function) {
     if constexpr (std::is_invocable_v<F&>) {
       synchronous_ = [f = std::make_shared<std::decay_t<F>>(std::forward<F>(function))](

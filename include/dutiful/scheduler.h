@@ -71,7 +71,8 @@ class Scheduler {
  public:
   // Throws ZoneError.
   explicit Scheduler(Options options = {});
-  // Stops.
+  // Stops. Must not be called by a callback of its own.
+  // NOLINTNEXTLINE(bugprone-exception-escape): that ends the process.
   ~Scheduler();
   Scheduler(const Scheduler&) = delete;
   Scheduler& operator=(const Scheduler&) = delete;

@@ -41,4 +41,36 @@ class ManualClock : public Clock {
   std::uint64_t alarms_ = 0;  // how often one was set
 };
 
+// The scheduler in virtual time, for tests of one's own schedules: no threads, no waiting.
+// Everything that is due happens in the caller's thread, at exactly the instant it is due.
+//
+//   dutiful::VirtualScheduler scheduler{instant, {.zone = dutiful::Zone::load("Europe/Berlin")}};
+//   scheduler.initialize({{"report", "0 8 * * 1", [&] { ++reports; }, 5min}});
+//   scheduler.advance(std::chrono::days{365});
+//   assert(reports == 52);
+//
+// A callback that takes a Run may keep it and settle it later; virtual time goes on meanwhile.
+// Errors are those of Scheduler. Of the options, `state` and `clock` do not count: it remembers in
+// memory, and crash() forgets all but that.
+class VirtualScheduler {
+ public:
+  explicit VirtualScheduler(Instant now, Options options = {});
+  ~VirtualScheduler();
+  VirtualScheduler(const VirtualScheduler&) = delete;
+  VirtualScheduler& operator=(const VirtualScheduler&) = delete;
+
+  void initialize(std::vector<Registration> registrations);
+  // Runs that were kept must be settled first; throws StopSchedulerError otherwise.
+  void stop();
+  // As if the process had died: runs that are going on are interrupted.
+  void crash();
+
+  void advance(Duration duration);
+  [[nodiscard]] Instant now() const;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
 }  // namespace dutiful

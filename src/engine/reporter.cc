@@ -17,6 +17,10 @@ std::string time_text(Instant instant) {
   return instant == no_instant ? std::string{"never"} : format_utc(instant);
 }
 
+void add(std::vector<EventField>& fields, std::string_view name, EventField::Value value) {
+  fields.push_back({name, std::move(value)});
+}
+
 std::vector<EventField> state_of(const TaskConfig& config) {
   return {{"cronExpression", config.cron}, {"retryDelayMs", config.retry_delay.count()}};
 }
@@ -33,8 +37,8 @@ std::string message_of(const std::exception_ptr& error) {
 
 }  // namespace
 
-Reporter::Reporter(EventSink sink, const Calendar& calendar)
-    : sink_(std::move(sink)), calendar_(calendar) {}
+Reporter::Reporter(EventSink sink, Calendar calendar)
+    : sink_(std::move(sink)), calendar_(std::move(calendar)) {}
 
 void Reporter::tell(std::string_view name,
                     Level level,
@@ -164,14 +168,14 @@ void Reporter::run_started(const Start& start, const Core::Task& task) {
 
   std::vector<EventField> fields{
       name, {"scheduledTime", time_text(start.scheduled)}, {"actualTime", time_text(start.at)}};
-  if (start.reason == Reason::retry) fields.emplace_back("isRetry", true);
+  if (start.reason == Reason::retry) add(fields, "isRetry", true);
   if (start.reason == Reason::cron) {
     const std::chrono::local_time<Duration> local{
         (start.scheduled + calendar_.zone().offset_at(start.scheduled)).time_since_epoch()};
     const LocalReading reading = calendar_.zone().read(local);
     const auto* repeated = std::get_if<Repeated>(&reading);
     if (repeated != nullptr && repeated->second == start.scheduled) {
-      fields.emplace_back("isRepeatedMinute", true);
+      add(fields, "isRepeatedMinute", true);
     }
   }
   // The pulses that this one start serves, beyond the first (T6).
@@ -183,7 +187,7 @@ void Reporter::run_started(const Start& start, const Core::Task& task) {
          next = calendar_.find_next(cron, *next)) {
       ++missed;
     }
-    if (missed > 0) fields.emplace_back("missedCount", missed);
+    if (missed > 0) add(fields, "missedCount", missed);
   }
   tell("TaskRunStarted", Level::info, start.at, std::move(fields));
 
@@ -214,7 +218,7 @@ void Reporter::run_ended(const std::string& name,
   std::vector<EventField> fields{
       {"taskName", name}, {"duration", duration}, {"success", false}, {"error", error}};
   if (progress.retry_at != no_instant) {
-    fields.emplace_back("nextRetryAt", time_text(progress.retry_at));
+    add(fields, "nextRetryAt", time_text(progress.retry_at));
   }
   tell("TaskRunFailed", Level::warning, now, std::move(fields));
 }

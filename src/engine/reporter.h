@@ -13,7 +13,7 @@ namespace dutiful {
 // Every function tells one thing that happened; without a sink it costs nothing.
 class Reporter {
  public:
-  Reporter(EventSink sink, const Calendar& calendar);
+  Reporter(EventSink sink, Calendar calendar);
 
   enum class Initialization { first, again };
   void initialization_started(Initialization kind, std::size_t total, Instant now);

@@ -52,8 +52,8 @@ void append_fields(std::string& out, const std::vector<EventField>& fields) {
 }  // namespace
 
 std::string to_json(const Event& event) {
-  std::string out = "{\"time\":\"" + format_utc(event.at) + "\",\"level\":\"" +
-                    name_of(event.level) + "\",\"event\":" + json_string(event.name);
+  std::string out = R"({"time":)" + json_string(format_utc(event.at)) + R"(,"level":)" +
+                    json_string(name_of(event.level)) + R"(,"event":)" + json_string(event.name);
   if (!event.fields.empty()) {
     out += ',';
     append_fields(out, event.fields);

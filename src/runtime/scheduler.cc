@@ -11,14 +11,16 @@
 
 #include <dutiful/scheduler.h>
 
-#include "core/validate.h"
 #include "engine/engine.h"
+#include "runtime/no_trace.h"
+#include "runtime/registrations.h"
 #include "runtime/settler.h"
 #include "runtime/system_clock.h"
 #include "runtime/wake_up.h"
 #include "runtime/workers.h"
 #include "store/memory/memory_store.h"
 #include "store/sqlite/sqlite_store.h"
+#include "time/iso8601.h"
 
 namespace dutiful {
 namespace {
@@ -69,10 +71,6 @@ class MailboxSettler : public Run::Settler {
   TaskId task_;
 };
 
-class NoTrace : public TraceSink {
-  void on(Instant /*at*/, const TraceEvent& /*event*/) override {}
-};
-
 Engine::OpenStore opener_of(const std::string& state) {
   if (!state.empty()) return [state] { return open_sqlite_store(state); };
   return
@@ -93,7 +91,8 @@ class Scheduler::Impl {
                 policies_,
                 opener_of(options.state),
                 trace_,
-                std::move(options.events)) {}
+                options.events),
+        events_(std::move(options.events)) {}
 
   void initialize(std::vector<Registration> registrations) {
     {
@@ -152,10 +151,6 @@ class Scheduler::Impl {
  private:
   enum class State { uninitialized, initializing, running, stopping };
 
-  struct Task {
-    Callback callback;
-    Duration time_limit;
-  };
   struct Running {
     std::stop_source stop;
     Instant deadline;
@@ -174,22 +169,7 @@ class Scheduler::Impl {
   }
 
   void take_list(std::vector<Registration> registrations) {
-    std::vector<TaskConfig> list;
-    std::vector<std::shared_ptr<const Task>> callbacks;
-    list.reserve(registrations.size());
-    callbacks.reserve(registrations.size());
-    for (Registration& registration : registrations) {
-      if (!registration.callback) {
-        validate(list);  // the first that is wrong is the one reported (I3)
-        throw InvalidRegistrationError("callback", registration.name, "is missing");
-      }
-      list.push_back({.name = std::move(registration.name),
-                      .cron = std::move(registration.cron),
-                      .retry_delay = registration.retry_delay,
-                      .registration = static_cast<std::uint32_t>(callbacks.size())});
-      callbacks.push_back(std::make_shared<const Task>(
-          Task{std::move(registration.callback), registration.time_limit}));
-    }
+    auto [list, callbacks] = split(std::move(registrations));
     const std::lock_guard lock{engine_mutex_};
     engine_.initialize(std::move(list), clock_->now());
     callbacks_ = std::move(callbacks);
@@ -229,7 +209,10 @@ class Scheduler::Impl {
       engine_.end(task, outcome, now, std::move(error));
     }
     enforce_limits(now);
+    const bool polling = events_ && engine_.next_wake() <= now;
+    if (polling) tell_poll_started(now);
     const auto starts = engine_.step(now, starts_per_step);
+    if (polling) tell_poll_completed(now, starts.size());
     dispatch(starts);
     return !starts.empty() || !ended.empty();
   }
@@ -257,6 +240,24 @@ class Scheduler::Impl {
       });
     }
     workers_->add(std::move(jobs));
+  }
+
+  void tell_poll_started(Instant now) {
+    events_({.name = "PollStarted",
+             .level = Level::debug,
+             .at = now,
+             .fields = {{"pollTime", format_utc(now)},
+                        {"scheduledTaskCount", static_cast<std::int64_t>(callbacks_.size())}}});
+  }
+  void tell_poll_completed(Instant now, std::size_t executed) {
+    const auto count = static_cast<std::int64_t>(executed);
+    events_({.name = "PollCompleted",
+             .level = Level::debug,
+             .at = now,
+             .fields = {{"pollTime", format_utc(now)},
+                        {"tasksEvaluated", count},
+                        {"tasksExecuted", count},
+                        {"duration", (clock_->now() - now).count()}}});
   }
 
   // RULES X2
@@ -292,9 +293,10 @@ class Scheduler::Impl {
 
   std::mutex engine_mutex_;  // guards what follows, up to the threads
   Engine engine_;
-  std::vector<std::shared_ptr<const Task>> callbacks_;  // by TaskConfig::registration
+  Callbacks callbacks_;  // by TaskConfig::registration
   std::unordered_map<TaskId, Running> running_;
   std::multimap<Instant, TaskId> deadlines_;
+  EventSink events_;
 
   std::optional<Workers> workers_;
   std::thread loop_;

@@ -160,6 +160,16 @@ TEST_F(Sqlite, reports_a_damaged_record) {
             "Invalid type for field 'name': expected text, got blob");
 }
 
+// E: somebody has taken the lock for less than it is.
+TEST_F(Sqlite, notices_that_another_has_replaced_its_tasks) {
+  make_state();
+  const auto store = open_sqlite_store(path);
+  const auto records = store->load();
+  tamper("DELETE FROM progress; DELETE FROM task;");
+  const RowUpdate update{records[0].row, records[0].progress};
+  EXPECT_THROW(store->commit({&update, 1}), TaskListMismatchError);
+}
+
 // P7: a damaged configuration is overridden by the registration.
 TEST_F(Sqlite, leaves_a_damaged_configuration_to_be_overridden) {
   make_state();

@@ -67,6 +67,10 @@ void Database::execute(const char* sql) {
   check(sqlite3_exec(handle_.get(), sql, nullptr, nullptr, nullptr));
 }
 
+int Database::changes() const {
+  return sqlite3_changes(handle_.get());
+}
+
 std::int64_t Database::integer(std::string_view sql) const {
   Statement statement{*this, sql};
   return statement.step() ? statement.integer(0) : 0;

@@ -51,6 +51,8 @@ class Database {
   void execute(const char* sql);
   [[nodiscard]] std::int64_t integer(std::string_view sql) const;
   [[nodiscard]] const std::string& path() const { return path_; }
+  // How many rows the last statement changed.
+  [[nodiscard]] int changes() const;
 
   // Throws unless the code says that all is well.
   void check(int code) const;

@@ -167,6 +167,7 @@ class SqliteStore : public Store {
         " AND id <> (SELECT max(id) FROM scheduler)");
     transaction.commit();
     writer_ = writer;
+    scheduler_ = scheduler;
     return rows;
   }
 
@@ -292,12 +293,20 @@ class SqliteStore : public Store {
     update_->bind(11, writer);
     update_->bind(12, row);
     update_->run();
+    if (database_.changes() != 1) throw TaskListMismatchError(scheduler_, newest_scheduler());
+  }
+
+  // Who wrote the tasks that are there now.
+  [[nodiscard]] std::string newest_scheduler() const {
+    Statement newest{database_, "SELECT identifier FROM scheduler ORDER BY id DESC LIMIT 1"};
+    return newest.step() ? newest.text(0) : "unknown";
   }
 
   Ownership ownership_;
   Database database_;
   std::optional<Statement> update_;
   std::int64_t writer_ = 0;
+  std::string scheduler_;  // the identifier of `writer_`
 };
 
 }  // namespace

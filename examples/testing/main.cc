@@ -1,0 +1,29 @@
+// A test of one's own schedule, in virtual time: a year in a blink.
+
+#include <iostream>
+
+#include <dutiful/testing.h>
+
+using namespace std::chrono_literals;
+
+int main() {
+  using dutiful::Instant;
+  const Instant new_year = std::chrono::sys_days{std::chrono::year{2025} / 1 / 1};
+  dutiful::VirtualScheduler scheduler{new_year, {.zone = dutiful::Zone::utc()}};
+
+  int reports = 0;
+  int failures = 2;
+  scheduler.initialize({
+      {"report", "0 8 * * 1", [&] { ++reports; }, 5min},
+      {"flaky",
+       "0 0 1 6 *",
+       [&] {
+         if (failures-- > 0) throw std::runtime_error("not yet");
+       },
+       10min},
+  });
+  scheduler.advance(std::chrono::days{365});
+
+  std::cout << reports << " reports, " << failures << " failures left over\n";
+  return reports == 52 && failures == -1 ? 0 : 1;
+}

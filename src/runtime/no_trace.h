@@ -1,0 +1,13 @@
+// For schedulers whose trace nobody reads.
+#pragma once
+
+#include "trace/event.h"
+
+namespace dutiful {
+
+class NoTrace : public TraceSink {
+ public:
+  void on(Instant /*at*/, const TraceEvent& /*event*/) override {}
+};
+
+}  // namespace dutiful

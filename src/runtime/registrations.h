@@ -1,0 +1,26 @@
+// A list of registrations, taken apart: what the engine decides by, and what is called.
+#pragma once
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include <dutiful/scheduler.h>
+
+#include "core/task.h"
+
+namespace dutiful {
+
+struct CallbackOf {
+  Callback callback;
+  Duration time_limit;
+};
+// By TaskConfig::registration.
+using Callbacks = std::vector<std::shared_ptr<const CallbackOf>>;
+
+// Throws InvalidRegistrationError for a callback that is missing, unless a registration before it
+// is wrong, and then its error (RULES I3).
+[[nodiscard]] std::pair<std::vector<TaskConfig>, Callbacks> split(
+    std::vector<Registration> registrations);
+
+}  // namespace dutiful

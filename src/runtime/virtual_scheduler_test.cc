@@ -1,0 +1,80 @@
+#include <gtest/gtest.h>
+
+#include <dutiful/testing.h>
+
+#include "support/times.h"
+
+namespace dutiful {
+namespace {
+
+using namespace std::chrono_literals;
+using std::chrono::days;
+
+TEST(VirtualTime, runs_a_year_at_once) {
+  VirtualScheduler scheduler{at("2025-01-01T00:00:30Z"), {.zone = Zone::load("Europe/Berlin")}};
+  int mondays = 0;
+  int nights = 0;
+  scheduler.initialize({{"report", "0 8 * * 1", [&] { ++mondays; }, 5min},
+                        {"night", "30 2 * * *", [&] { ++nights; }, 5min}});
+  scheduler.advance(days{365});
+  EXPECT_EQ(mondays, 52);
+  EXPECT_EQ(nights, 365);  // one night without 02:30, and one with two
+  EXPECT_EQ(scheduler.now(), at("2026-01-01T00:00:30Z"));
+}
+
+TEST(VirtualTime, retries_to_the_millisecond) {
+  VirtualScheduler scheduler{at("2025-01-01T00:00:00Z"), {.zone = Zone::utc()}};
+  std::vector<Instant> starts;
+  scheduler.initialize({{"a",
+                         "0 0 * * *",
+                         [&](const RunInfo& run) {
+                           starts.push_back(run.started);
+                           if (starts.size() < 3) throw std::runtime_error("not yet");
+                         },
+                         1500ms}});
+  scheduler.advance(1h);
+  const Instant first = at("2025-01-01T00:00:00Z");
+  EXPECT_EQ(starts, (std::vector<Instant>{first, first + 1500ms, first + 3000ms}));
+}
+
+TEST(VirtualTime, lets_a_callback_keep_its_run) {
+  VirtualScheduler scheduler{at("2025-01-01T00:00:00Z"), {.zone = Zone::utc()}};
+  std::vector<dutiful::Run> kept;
+  scheduler.initialize(
+      {{"a", "0 * * * *", [&](dutiful::Run run) { kept.push_back(std::move(run)); }, 1min}});
+  scheduler.advance(5h);
+  ASSERT_EQ(kept.size(), 1);  // K1: never beside itself
+  EXPECT_THROW(scheduler.stop(), StopSchedulerError);
+  kept[0].succeed();
+  scheduler.advance(0ms);
+  ASSERT_EQ(kept.size(), 2);  // K3: once more at once for all that was missed
+  kept[1].succeed();
+  scheduler.stop();
+}
+
+// P2, P8
+TEST(VirtualTime, restarts_what_a_crash_interrupted) {
+  VirtualScheduler scheduler{at("2025-01-01T00:00:00Z"), {.zone = Zone::utc()}};
+  std::vector<dutiful::Run> kept;
+  const std::vector<Registration> list{
+      {"a", "0 * * * *", [&](dutiful::Run run) { kept.push_back(std::move(run)); }, 1min}};
+  scheduler.initialize(list);
+  scheduler.advance(10min);
+  scheduler.crash();
+  kept.clear();
+  scheduler.advance(5min);
+  scheduler.initialize(list);
+  ASSERT_EQ(kept.size(), 1);
+  EXPECT_EQ(kept[0].info().reason, Reason::orphan);
+  EXPECT_EQ(kept[0].info().pulse, at("2025-01-01T00:00:00Z"));
+  EXPECT_EQ(kept[0].info().attempt, 2);
+}
+
+TEST(VirtualTime, says_that_it_stands_still) {
+  VirtualScheduler scheduler{at("2025-01-01T00:00:00Z"), {.zone = Zone::utc()}};
+  EXPECT_THROW(scheduler.initialize({{"a", "0 0 * * *", [] { throw 1; }, 0ms}}),
+               std::runtime_error);
+}
+
+}  // namespace
+}  // namespace dutiful

@@ -1,0 +1,31 @@
+# Installs the build, builds the examples against what was installed, and runs the one that ends.
+cmake_minimum_required(VERSION 3.25)
+function(run)
+  execute_process(COMMAND ${ARGN} RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
+  if(NOT result EQUAL 0)
+    message(FATAL_ERROR "${ARGN}\n${output}")
+  endif()
+endfunction()
+
+file(REMOVE_RECURSE ${WORK})
+run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/prefix)
+foreach(example embed testing)
+  run(${CMAKE_COMMAND} -S ${SOURCE}/examples/${example} -B ${WORK}/${example} -G Ninja
+      -DCMAKE_PREFIX_PATH=${WORK}/prefix -DCMAKE_CXX_FLAGS=${FLAGS})
+  run(${CMAKE_COMMAND} --build ${WORK}/${example})
+endforeach()
+run(${WORK}/testing/testing)
+
+# What pkg-config would say leads to the headers and the archive.
+file(GLOB_RECURSE pkgconfig ${WORK}/prefix/dutiful.pc)
+file(READ ${pkgconfig} contents)
+get_filename_component(pcfiledir ${pkgconfig} DIRECTORY)
+string(REGEX MATCH "-I[^ \n]*" headers "${contents}")
+string(REGEX MATCH "-L[^ \n]*" libraries "${contents}")
+string(REPLACE "\${pcfiledir}" "${pcfiledir}" headers "${headers}")
+string(REPLACE "\${pcfiledir}" "${pcfiledir}" libraries "${libraries}")
+string(SUBSTRING "${headers}" 2 -1 headers)
+string(SUBSTRING "${libraries}" 2 -1 libraries)
+if(NOT EXISTS ${headers}/dutiful/dutiful.h OR NOT EXISTS ${libraries}/libdutiful.a)
+  message(FATAL_ERROR "dutiful.pc leads nowhere: ${headers} ${libraries}")
+endif()
