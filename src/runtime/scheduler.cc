@@ -306,7 +306,7 @@ thread_local const Scheduler::Impl* Scheduler::Impl::current = nullptr;
 
 Scheduler::Scheduler(Options options) : impl_(std::make_unique<Impl>(std::move(options))) {}
 
-Scheduler::~Scheduler() {
+Scheduler::~Scheduler() {  // NOLINT(bugprone-exception-escape): see the header
   impl_->stop();
 }
 
