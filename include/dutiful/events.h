@@ -37,7 +37,7 @@ struct Event {
 
 // Is told every event, those of one task in the order in which they happened. Called by the
 // scheduler's own thread or by that of initialize() and stop(), never by two at once; it should be
-// quick, must not throw, and must not call the scheduler.
+// quick and must not call the scheduler; what it throws is lost.
 using EventSink = std::function<void(const Event&)>;
 
 // The event as a JSON object on one line, without the newline:

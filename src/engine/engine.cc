@@ -79,7 +79,8 @@ void Engine::replace_list(std::vector<TaskConfig> list, Instant now) {
   if (!reconcile) opened = open_store_();
   Store& store = reconcile ? *store_ : *opened;
 
-  // A running scheduler knows more than its store: ends may not be recorded yet.
+  // Ends go by the numbers of the old list: what is not recorded by now never would be.
+  if (reconcile && !make_durable({}, now)) std::rethrow_exception(store_error_);
   auto records = reconcile ? core_.records() : store.load();
   const Plan plan = make_plan(std::move(list),
                               std::move(records),
@@ -110,7 +111,8 @@ void Engine::end(TaskId task, Outcome outcome, Instant now, std::string error) {
 }
 
 std::vector<Start> Engine::step(Instant now, std::size_t limit) {
-  if (now < retry_store_at_) return {};
+  // Unless the clock has been set back meanwhile.
+  if (now < retry_store_at_ && retry_store_at_ - now <= retry_delay_) return {};
   std::vector<Start> starts;
   if (lifecycle_ == Lifecycle::running) starts = core_.start_due(now, limit);
   if (!make_durable(starts, now)) {

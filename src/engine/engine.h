@@ -51,6 +51,7 @@ class Engine {
 
   [[nodiscard]] Lifecycle lifecycle() const { return lifecycle_; }
   [[nodiscard]] const Core& core() const { return core_; }
+  [[nodiscard]] Reporter& reporter() { return reporter_; }
 
   // The error of the newest transaction, if it failed. It is tried again, later and later.
   [[nodiscard]] const std::exception_ptr& store_error() const { return store_error_; }

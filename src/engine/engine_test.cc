@@ -174,6 +174,43 @@ TEST_F(EngineTest, goes_on_with_the_old_list_when_reconciling_fails) {
   EXPECT_EQ(engine->next_wake(), at("2025-03-03T10:05:00Z"));
 }
 
+// An end that could not be recorded must not be lost with the numbers of the old list.
+TEST_F(EngineTest, records_what_has_ended_before_it_reconciles) {
+  policies.reinitialize = Reinitialize::reconcile;
+  engine = make();
+  initialize("0 * * * *");
+  const auto starts = engine->step(now);
+  engine->end(starts[0].task, Outcome::success, now + 1s);
+  faults.commit = 2;
+  engine->settle(now + 1s);
+  now += 2s;
+  EXPECT_THROW(initialize("0 * * * *"), StoreError);  // it still fails, and the old list stands
+  EXPECT_EQ(stored().state, TaskState::running);
+  initialize("0 * * * *");
+  EXPECT_EQ(stored().state, TaskState::awaiting_run);
+  EXPECT_EQ(told("TaskRunCompleted").size(), 1);
+}
+
+// T7, X3: the clock is set back while a failed transaction waits for its next try.
+TEST_F(EngineTest, does_not_wait_for_a_time_that_the_clock_has_left_behind) {
+  initialize("0 * * * *");
+  faults.commit = 1;
+  EXPECT_TRUE(engine->step(now).empty());
+  EXPECT_EQ(engine->step(now - 2h).size(), 1);
+}
+
+// A sink that throws is told off by nobody, and disturbs nothing.
+TEST_F(EngineTest, survives_a_sink_that_throws) {
+  engine = std::make_unique<Engine>(
+      Calendar{Zone::utc()},
+      policies,
+      [this] { return std::make_unique<FaultyStore>(state, faults); },
+      *this,
+      [](const Event& /*event*/) { throw std::runtime_error("full"); });
+  initialize("0 * * * *");
+  EXPECT_EQ(engine->step(now).size(), 1);
+}
+
 // P2, P5: persisted as running by a scheduler that is no more.
 TEST_F(EngineTest, restarts_what_a_crash_interrupted) {
   initialize("0 * * * *");

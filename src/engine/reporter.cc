@@ -44,7 +44,12 @@ void Reporter::tell(std::string_view name,
                     Level level,
                     Instant at,
                     std::vector<EventField> fields) {
-  if (sink_) sink_({.name = name, .level = level, .at = at, .fields = std::move(fields)});
+  if (!sink_) return;
+  try {
+    sink_({.name = name, .level = level, .at = at, .fields = std::move(fields)});
+  } catch (...) {
+    // It was asked not to. What it should have told is lost; the run it was about is not.
+  }
 }
 
 void Reporter::initialization_started(Initialization kind, std::size_t total, Instant now) {
@@ -148,6 +153,26 @@ void Reporter::stop_requested(Instant now) {
 void Reporter::stopped(Instant now) {
   tell("PollingStopped", Level::debug, now, {});
   tell("SchedulerStopped", Level::info, now, {});
+}
+
+void Reporter::poll_started(std::size_t tasks, Instant now) {
+  if (!sink_) return;
+  tell("PollStarted",
+       Level::debug,
+       now,
+       {{"pollTime", time_text(now)}, {"scheduledTaskCount", static_cast<std::int64_t>(tasks)}});
+}
+
+void Reporter::poll_completed(std::size_t executed, Duration duration, Instant now) {
+  if (!sink_) return;
+  const auto count = static_cast<std::int64_t>(executed);
+  tell("PollCompleted",
+       Level::debug,
+       now,
+       {{"pollTime", time_text(now)},
+        {"tasksEvaluated", count},
+        {"tasksExecuted", count},
+        {"duration", duration.count()}});
 }
 
 void Reporter::run_started(const Start& start, const Core::Task& task) {

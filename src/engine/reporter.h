@@ -23,6 +23,10 @@ class Reporter {
   void stop_requested(Instant now);
   void stopped(Instant now);
 
+  // Around a step in which something is due.
+  void poll_started(std::size_t tasks, Instant now);
+  void poll_completed(std::size_t executed, Duration duration, Instant now);
+
   // Requires that the start is durable, and the task still runs.
   void run_started(const Start& start, const Core::Task& task);
   void run_ended(const std::string& name,

@@ -20,7 +20,6 @@
 #include "runtime/workers.h"
 #include "store/memory/memory_store.h"
 #include "store/sqlite/sqlite_store.h"
-#include "time/iso8601.h"
 
 namespace dutiful {
 namespace {
@@ -91,8 +90,7 @@ class Scheduler::Impl {
                 policies_,
                 opener_of(options.state),
                 trace_,
-                options.events),
-        events_(std::move(options.events)) {}
+                std::move(options.events)) {}
 
   void initialize(std::vector<Registration> registrations) {
     {
@@ -209,10 +207,10 @@ class Scheduler::Impl {
       engine_.end(task, outcome, now, std::move(error));
     }
     enforce_limits(now);
-    const bool polling = events_ && engine_.next_wake() <= now;
-    if (polling) tell_poll_started(now);
+    const bool polling = engine_.next_wake() <= now;
+    if (polling) engine_.reporter().poll_started(callbacks_.size(), now);
     const auto starts = engine_.step(now, starts_per_step);
-    if (polling) tell_poll_completed(now, starts.size());
+    if (polling) engine_.reporter().poll_completed(starts.size(), clock_->now() - now, now);
     dispatch(starts);
     return !starts.empty() || !ended.empty();
   }
@@ -240,24 +238,6 @@ class Scheduler::Impl {
       });
     }
     workers_->add(std::move(jobs));
-  }
-
-  void tell_poll_started(Instant now) {
-    events_({.name = "PollStarted",
-             .level = Level::debug,
-             .at = now,
-             .fields = {{"pollTime", format_utc(now)},
-                        {"scheduledTaskCount", static_cast<std::int64_t>(callbacks_.size())}}});
-  }
-  void tell_poll_completed(Instant now, std::size_t executed) {
-    const auto count = static_cast<std::int64_t>(executed);
-    events_({.name = "PollCompleted",
-             .level = Level::debug,
-             .at = now,
-             .fields = {{"pollTime", format_utc(now)},
-                        {"tasksEvaluated", count},
-                        {"tasksExecuted", count},
-                        {"duration", (clock_->now() - now).count()}}});
   }
 
   // RULES X2
@@ -296,7 +276,6 @@ class Scheduler::Impl {
   Callbacks callbacks_;  // by TaskConfig::registration
   std::unordered_map<TaskId, Running> running_;
   std::multimap<Instant, TaskId> deadlines_;
-  EventSink events_;
 
   std::optional<Workers> workers_;
   std::thread loop_;
