@@ -25,15 +25,16 @@ class Sqlite : public testing::Test {
   TemporaryDirectory directory;
   std::string path = directory.file("state.db");
 
+  static PlannedTask planned(const std::string& name) {
+    return PlannedTask{
+        .config = {.name = name, .cron = "0 0 * * *", .retry_delay = Duration{60'000}},
+        .schedule = CronExpression::parse("0 0 * * *"),
+        .progress = {.first_coming = at("2025-03-03T10:00:00Z")},
+        .classification = Classification::added};
+  }
+
   // Two tasks, written and let go.
   void make_state() {
-    const auto planned = [](const std::string& name) {
-      return PlannedTask{
-          .config = {.name = name, .cron = "0 0 * * *", .retry_delay = Duration{60'000}},
-          .schedule = CronExpression::parse("0 0 * * *"),
-          .progress = {.first_coming = at("2025-03-03T10:00:00Z")},
-          .classification = Classification::added};
-    };
     open_sqlite_store(path)->replace({.tasks = {planned("a"), planned("b")}, .removed = {}},
                                      "first");
   }
@@ -158,6 +159,26 @@ TEST_F(Sqlite, reports_a_damaged_record) {
   tamper("UPDATE task SET name = x'00' WHERE id = 1");
   EXPECT_EQ(load_error<TaskInvalidTypeError>(),
             "Invalid type for field 'name': expected text, got blob");
+}
+
+// P4: the error names the task, keeps the cause, and the state is as it was.
+TEST_F(Sqlite, names_the_task_that_cannot_be_written) {
+  make_state();
+  tamper(
+      "CREATE TRIGGER t BEFORE INSERT ON task WHEN new.name = 'c' BEGIN SELECT RAISE(FAIL, 'x'); "
+      "END");
+  const auto store = open_sqlite_store(path);
+  const auto before = store->load();
+  try {
+    store->replace({.tasks = {planned("c")}, .removed = before}, "second");
+    FAIL();
+  } catch (const ScheduleTaskError& error) {
+    EXPECT_EQ(error.task_name(), "c");
+    EXPECT_EQ(error.cron_expression(), "0 0 * * *");
+    EXPECT_THAT(error.what(), HasSubstr("Failed to schedule task 'c': "));
+    EXPECT_THROW(std::rethrow_exception(error.cause()), StoreError);
+  }
+  EXPECT_EQ(store->load(), before);
 }
 
 // E: somebody has taken the lock for less than it is.

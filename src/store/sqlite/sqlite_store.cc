@@ -134,6 +134,17 @@ TaskProgress read_progress(const Statement& row, int column) {
   return progress;
 }
 
+// What fails while one task is written is told with the task's name (RULES P4).
+template <typename Work>
+void schedule(const PlannedTask& task, Work work) {
+  try {
+    work();
+  } catch (const Error& error) {
+    throw ScheduleTaskError(
+        task.config.name, task.config.cron, error.what(), std::current_exception());
+  }
+}
+
 class SqliteStore : public Store {
  public:
   explicit SqliteStore(const std::string& path) : ownership_(path), database_(path) {
@@ -261,13 +272,15 @@ class SqliteStore : public Store {
         added.push_back(i);
         continue;
       }
-      if (task.classification == Classification::overridden) {
-        configure.bind(0, task.config.cron);
-        configure.bind(1, task.config.retry_delay.count());
-        configure.bind(2, task.row);
-        configure.run();
-      }
-      if (task.changed) write_progress(task.row, task.progress, writer);
+      schedule(task, [&] {
+        if (task.classification == Classification::overridden) {
+          configure.bind(0, task.config.cron);
+          configure.bind(1, task.config.retry_delay.count());
+          configure.bind(2, task.row);
+          configure.run();
+        }
+        if (task.changed) write_progress(task.row, task.progress, writer);
+      });
     }
     std::ranges::stable_sort(
         added, {}, [&](std::size_t i) -> const std::string& { return plan.tasks[i].config.cron; });
@@ -275,15 +288,17 @@ class SqliteStore : public Store {
     for (const std::size_t i : added) {
       const PlannedTask& task = plan.tasks[i];
       rows[i] = ++row;
-      insert.bind(0, row);
-      insert.bind(1, task.config.name);
-      insert.bind(2, task.config.cron);
-      insert.bind(3, task.config.retry_delay.count());
-      insert.run();
-      insert_progress.bind(0, row);
-      insert_progress.bind(1, writer);
-      bind_progress(insert_progress, 2, task.progress);
-      insert_progress.run();
+      schedule(task, [&] {
+        insert.bind(0, row);
+        insert.bind(1, task.config.name);
+        insert.bind(2, task.config.cron);
+        insert.bind(3, task.config.retry_delay.count());
+        insert.run();
+        insert_progress.bind(0, row);
+        insert_progress.bind(1, writer);
+        bind_progress(insert_progress, 2, task.progress);
+        insert_progress.run();
+      });
     }
     return rows;
   }

@@ -1,0 +1,73 @@
+// Section P of the rules: persistence and overrides. Files are in stores/, commits in
+// engine_test.cc.
+
+#include <gtest/gtest.h>
+
+#include "conformance/world.h"
+
+namespace dutiful {
+namespace {
+
+using namespace std::chrono_literals;
+
+TEST(P2, an_interrupted_run_is_restarted_at_once) {
+  World world{"2025-03-03T10:00:00Z"};
+  world.script("a", {Does::go_on});
+  world.initialize({{"a", "0 10 * * *"}});
+  world.advance(1min);
+  world.crash();
+  world.advance(1min);
+  world.initialize({{"a", "0 10 * * *"}});
+  EXPECT_EQ(world.starts(), (Starts{"10:00:00 a boot", "10:02:00 a orphan"}));
+}
+
+TEST(P2, a_run_that_ended_before_the_crash_is_not) {
+  World world{"2025-03-03T10:00:00Z"};
+  world.initialize({{"a", "0 10 * * *"}});
+  world.crash();
+  world.initialize({{"a", "0 10 * * *"}});
+  world.advance(1h);
+  EXPECT_EQ(world.starts(), Starts{"10:00:00 a boot"});
+}
+
+TEST(P2, an_override_keeps_the_history_and_counts_the_new_pulses) {
+  World world{"2025-03-03T10:00:00Z"};
+  world.initialize({{"a", "0 * * * *"}});
+  world.advance(20min);
+  world.stop();
+  world.initialize({{"a", "10 * * * *"}});
+  EXPECT_EQ(world.starts(), (Starts{"10:00:00 a boot", "10:20:00 a cron"}));
+}
+
+TEST(P2, an_override_may_start_over) {
+  World world{"2025-03-03T10:00:00Z", {.override = Override::reset_history, .zone = Zone::utc()}};
+  world.initialize({{"a", "0 * * * *"}});
+  world.advance(20min);
+  world.stop();
+  world.initialize({{"a", "10 * * * *"}});
+  EXPECT_EQ(world.starts(), Starts{"10:00:00 a boot"});
+}
+
+TEST(P2, a_removed_task_that_comes_back_is_new) {
+  World world{"2025-03-03T10:00:00Z"};
+  world.script("a", {Does::fail});
+  world.initialize({{"a", "0 * * * *"}});
+  world.stop();
+  world.initialize({});
+  world.stop();
+  world.advance(30min);
+  world.initialize({{"a", "0 * * * *"}});
+  world.advance(20min);
+  EXPECT_EQ(world.starts(), Starts{"10:00:00 a boot"});  // no retry, no orphan
+}
+
+TEST(P3, another_text_of_the_same_schedule_is_an_override) {
+  World world{"2025-03-03T10:00:00Z", {.override = Override::reset_history, .zone = Zone::utc()}};
+  world.initialize({{"a", "0 * * * *"}});
+  world.stop();
+  world.initialize({{"a", "00 * * * *"}});
+  EXPECT_EQ(world.starts(), (Starts{"10:00:00 a boot", "10:00:00 a boot"}));
+}
+
+}  // namespace
+}  // namespace dutiful

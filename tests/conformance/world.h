@@ -1,0 +1,85 @@
+// A small language for the rules: a scheduler in virtual time, and what its tasks did.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <dutiful/testing.h>
+
+#include "support/times.h"
+
+namespace dutiful {
+
+// Tasks succeed at once unless told otherwise, and every start is noted as
+// "10:00:00 task reason".
+class World {
+ public:
+  explicit World(const char* now, Options options = {.zone = Zone::utc()})
+      : scheduler_(at(now), std::move(options)) {}
+
+  // What the next runs of a task do: succeed, fail, or go on until end().
+  enum class Does { succeed, fail, go_on };
+  void script(const std::string& task, std::deque<Does> runs) { scripts_[task] = std::move(runs); }
+
+  struct Task {
+    std::string name;
+    std::string cron;
+    Duration retry_delay = std::chrono::minutes{5};
+  };
+  void initialize(const std::vector<Task>& tasks) {
+    std::vector<Registration> list;
+    for (const Task& task : tasks) {
+      list.push_back(
+          {task.name, task.cron, [this](Run run) { take(std::move(run)); }, task.retry_delay});
+    }
+    scheduler_.initialize(std::move(list));
+  }
+  void stop() { scheduler_.stop(); }
+  void crash() {
+    scheduler_.crash();
+    running_.clear();
+  }
+  void advance(Duration duration) { scheduler_.advance(duration); }
+  void advance_to(const char* time) { advance(at(time) - scheduler_.now()); }
+
+  // The run of a task that goes on ends.
+  void end(const std::string& task) {
+    running_.at(task).succeed();
+    running_.erase(task);
+    advance(Duration::zero());
+  }
+  void fail(const std::string& task) {
+    running_.at(task).fail("on purpose");
+    running_.erase(task);
+    advance(Duration::zero());
+  }
+
+  // What has started since the last call.
+  std::vector<std::string> starts() { return std::exchange(starts_, {}); }
+
+ private:
+  void take(Run run) {
+    static constexpr const char* reasons[] = {"cron", "retry", "orphan", "boot"};
+    const RunInfo& info = run.info();
+    starts_.push_back(format_utc(info.started).substr(11, 8) + ' ' + info.task + ' ' +
+                      reasons[static_cast<std::size_t>(info.reason)]);
+    auto& script = scripts_[info.task];
+    const Does does = script.empty() ? Does::succeed : script.front();
+    if (!script.empty()) script.pop_front();
+    if (does == Does::succeed) run.succeed();
+    if (does == Does::fail) run.fail("on purpose");
+    if (does == Does::go_on) running_.emplace(info.task, std::move(run));
+  }
+
+  std::map<std::string, std::deque<Does>> scripts_;
+  std::map<std::string, Run> running_;
+  std::vector<std::string> starts_;
+  VirtualScheduler scheduler_;
+};
+
+using Starts = std::vector<std::string>;
+using Does = World::Does;
+
+}  // namespace dutiful
