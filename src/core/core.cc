@@ -130,7 +130,7 @@ void Core::end(TaskId id, Outcome outcome, Instant now) {
   } else {
     task.progress.state = TaskState::awaiting_retry;
     task.progress.last_failure = now;
-    task.progress.retry_at = now + task.config.retry_delay;
+    task.progress.retry_at = later(now, task.config.retry_delay);
   }
   if (!task.registered) {
     task.in_use = false;

@@ -12,6 +12,12 @@ namespace dutiful {
 // No such instant: it has not happened, or is not to happen.
 inline constexpr Instant no_instant = Instant::min();
 
+// So long after, or the end of the year 9999 where that comes first: delays may be of any length.
+[[nodiscard]] constexpr Instant later(Instant from, Duration by) {
+  constexpr Instant end = std::chrono::sys_days{year_max / 12 / 31};
+  return by > end - from ? end : from + by;
+}
+
 // How a task is registered. Compared by the exact text (RULES P3).
 struct TaskConfig {
   std::string name;

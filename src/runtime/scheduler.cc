@@ -222,8 +222,9 @@ class Scheduler::Impl {
       const Core::Task& task = engine_.core().task(start.task);
       const auto& callback = callbacks_[task.config.registration];
       Running& running = running_[start.task];
-      running.deadline = callback->time_limit > Duration::zero() ? start.at + callback->time_limit
-                                                                 : Instant::max();
+      running.deadline = callback->time_limit > Duration::zero()
+                             ? later(start.at, callback->time_limit)
+                             : Instant::max();
       if (running.deadline != Instant::max()) deadlines_.emplace(running.deadline, start.task);
       RunInfo info{.task = task.config.name,
                    .reason = start.reason,

@@ -72,6 +72,14 @@ TEST(K5, an_override_does_not_move_a_retry) {
   EXPECT_EQ(world.starts(), (Starts{"10:00:00 a boot", "10:10:00 a retry"}));
 }
 
+TEST(K5, a_delay_may_be_of_any_length) {
+  World world{"2025-03-03T10:00:00Z"};
+  world.script("a", {Does::fail});
+  world.initialize({{"a", "0 10 * * *", Duration::max()}});
+  world.advance(25h);
+  EXPECT_EQ(world.starts(), (Starts{"10:00:00 a boot", "10:00:00 a cron"}));
+}
+
 TEST(K6, a_pulse_pre_empts_a_waiting_retry) {
   World world{"2025-03-03T10:00:00Z"};
   world.script("a", {Does::fail});
