@@ -58,7 +58,8 @@ Core::Core(Calendar calendar, std::size_t max_concurrent)
     : calendar_(std::move(calendar)), max_concurrent_(max_concurrent) {}
 
 void Core::apply(const Plan& plan, const std::vector<std::int64_t>& rows, Instant now) {
-  std::unordered_map<std::string_view, TaskId> known;
+  // Copies of the names: the tasks they stand in move while the list is built.
+  std::unordered_map<std::string, TaskId> known;
   for (TaskId id = 0; id < tasks_.size(); ++id) {
     Task& task = tasks_[id];
     if (!task.in_use) continue;
@@ -142,14 +143,24 @@ void Core::end(TaskId id, Outcome outcome, Instant now) {
 }
 
 std::vector<Start> Core::start_due(Instant now, std::size_t limit) {
-  if (now + clock_ahead_max < latest_) take_clock_back(now);
-  latest_ = now;
+  if (now + clock_ahead_max < latest_) {
+    take_clock_back(now);
+    latest_ = now;
+  }
+  latest_ = std::max(latest_, now);
   take_pulses(now);
   take_retries(now);
   std::vector<Start> starts;
   while (!ready_.empty() && !at_capacity() && starts.size() < limit) {
     const Entry entry = pop(ready_);
-    if (tasks_[entry.id].queued_since != entry.at) continue;
+    Task& task = tasks_[entry.id];
+    if (task.queued_since != entry.at) continue;
+    if (!obligations_of(task, now).any()) {
+      // The clock was set back while it waited: its retry is not due any more.
+      task.queued_since = no_instant;
+      push(retries_, Entry{task.progress.retry_at, task.rank, entry.id});
+      continue;
+    }
     starts.push_back(start(entry.id, now));
   }
   return starts;
@@ -161,7 +172,8 @@ void Core::undo(const std::vector<Start>& starts) {
     --running_;
     task.progress = undone.before;
     task.due_since = undone.due_since_before;
-    if (task.progress.retry_at != no_instant) await_retry(undone.task);
+    // Its entry is still queued, or the retry is due and makes it ready below.
+    if (task.progress.retry_at != no_instant) ++awaiting_retry_;
     make_ready(undone.task, undone.at);
   }
 }

@@ -116,7 +116,7 @@ class Core {
   std::vector<Entry> ready_;    // heap; stale where the task's queued_since is another
   std::size_t awaiting_retry_ = 0;
   std::size_t running_ = 0;
-  Instant latest_ = no_instant;  // the newest `now`
+  Instant latest_ = no_instant;  // the latest `now` since the clock was last corrected
 };
 
 }  // namespace dutiful

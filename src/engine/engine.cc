@@ -92,12 +92,14 @@ void Engine::replace_list(std::vector<TaskConfig> list, Instant now) {
   core_.apply(plan, rows, now);
   if (opened) store_ = std::move(opened);
   lifecycle_ = Lifecycle::running;
+  forget_store_error();
   trace_.on(now, InitSuccess{});
   reporter_.initialization_completed(kind, plan, now);
 }
 
 void Engine::stop(Instant now) {
   trace_.on(now, StopStart{});
+  stop_error_ = nullptr;
   if (lifecycle_ == Lifecycle::running) reporter_.stop_requested(now);
   ++stops_waiting_;
   if (lifecycle_ == Lifecycle::running) lifecycle_ = Lifecycle::stopping;
@@ -157,11 +159,15 @@ bool Engine::make_durable(const std::vector<Start>& starts, Instant now) {
     retry_delay_ = std::clamp(2 * retry_delay_, retry_delay_first, retry_delay_max);
     retry_store_at_ = now + retry_delay_;
     reporter_.store_failed(store_error_, retry_store_at_, now);
+    if (lifecycle_ == Lifecycle::stopping && core_.running() == 0 &&
+        ++stop_tries_ >= stop_tries_max) {
+      stop_error_ = store_error_;
+      unrecorded_.clear();
+      finish_stop(now);
+    }
     return false;
   }
-  store_error_ = nullptr;
-  retry_delay_ = Duration::zero();
-  retry_store_at_ = no_instant;
+  forget_store_error();
   for (End& end : std::exchange(unrecorded_, {})) {
     reporter_.run_ended(end.name, end.outcome, end.error, end.progress, now);
     if (end.outcome == Outcome::success) {
@@ -174,12 +180,20 @@ bool Engine::make_durable(const std::vector<Start>& starts, Instant now) {
   return true;
 }
 
+void Engine::forget_store_error() {
+  store_error_ = nullptr;
+  retry_delay_ = Duration::zero();
+  retry_store_at_ = no_instant;
+  stop_tries_ = 0;
+}
+
 void Engine::finish_stop(Instant now) {
   if (lifecycle_ == Lifecycle::running || stops_waiting_ == 0) return;
   if (core_.running() > 0 || !unrecorded_.empty()) return;
   if (std::exchange(lifecycle_, Lifecycle::uninitialized) == Lifecycle::stopping) {
     reporter_.stopped(now);
   }
+  forget_store_error();
   store_.reset();
   core_ = Core{calendar_, policies_.max_concurrent};
   for (; stops_waiting_ > 0; --stops_waiting_) trace_.on(now, StopEnd{});

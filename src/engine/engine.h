@@ -56,6 +56,9 @@ class Engine {
   // The error of the newest transaction, if it failed. It is tried again, later and later.
   [[nodiscard]] const std::exception_ptr& store_error() const { return store_error_; }
 
+  // Why the last stop could not record every end, if so. Those runs count as interrupted (H5).
+  [[nodiscard]] const std::exception_ptr& stop_error() const { return stop_error_; }
+
  private:
   struct End {
     TaskId task;
@@ -70,10 +73,14 @@ class Engine {
   void fail_initialization(const std::string& name, const std::string& message, Instant now);
   bool make_durable(const std::vector<Start>& starts, Instant now);
   void finish_stop(Instant now);
+  void forget_store_error();
 
   // After a failed transaction the next is tried after the first delay, then after twice that …
   static constexpr Duration retry_delay_first{100};
   static constexpr Duration retry_delay_max{30'000};
+
+  // A stop that waits only for a store that fails gives up after so many tries: some three seconds.
+  static constexpr int stop_tries_max = 5;
 
   Policies policies_;
   OpenStore open_store_;
@@ -86,6 +93,8 @@ class Engine {
   std::size_t stops_waiting_ = 0;
   std::vector<End> unrecorded_;  // ends that the core knows and the store does not
   std::exception_ptr store_error_;
+  std::exception_ptr stop_error_;
+  int stop_tries_ = 0;
   Duration retry_delay_{};
   Instant retry_store_at_ = no_instant;
 };

@@ -211,6 +211,86 @@ TEST_F(EngineTest, survives_a_sink_that_throws) {
   EXPECT_EQ(engine->step(now).size(), 1);
 }
 
+// I4: the run of a task goes on while the list grows around it, wherever its name stands.
+TEST_F(EngineTest, keeps_a_run_while_the_list_grows) {
+  policies.reinitialize = Reinitialize::reconcile;
+  engine = make();
+  engine->initialize({{.name = "zz", .cron = "* * * * *", .retry_delay = 1min}}, now);
+  const auto starts = engine->step(now);
+  ASSERT_EQ(starts.size(), 1);
+  std::vector<TaskConfig> list;
+  for (int i = 0; i < 200; ++i) {
+    list.push_back(
+        {.name = "a long name that is not kept inside a string object " + std::to_string(i),
+         .cron = "0 0 1 1 *",
+         .retry_delay = 1min});
+  }
+  list.push_back({.name = "zz", .cron = "* * * * *", .retry_delay = 1min});
+  engine->initialize(list, now);
+  EXPECT_EQ(engine->core().task(starts[0].task).config.name, "zz");
+  engine->end(starts[0].task, Outcome::success, now + 1s);
+  EXPECT_EQ(engine->step(now + 1min).size(), 1);
+}
+
+// I5: a store that never recovers does not keep a stop for ever.
+TEST_F(EngineTest, gives_up_on_a_store_that_keeps_failing_while_it_stops) {
+  initialize("0 * * * *");
+  const auto starts = engine->step(now);
+  engine->stop(now);
+  engine->end(starts[0].task, Outcome::success, now + 1s);
+  faults.commit = 1000;
+  engine->settle(now + 1s);
+  for (int i = 0; i < 10 && engine->lifecycle() == Lifecycle::stopping; ++i) {
+    (void)engine->step(engine->next_wake());
+  }
+  EXPECT_EQ(engine->lifecycle(), Lifecycle::uninitialized);
+  EXPECT_NE(engine->stop_error(), nullptr);
+  EXPECT_FALSE(state->held);
+  // The run counts as interrupted (H5).
+  faults.commit = 0;
+  initialize("0 * * * *");
+  EXPECT_EQ(engine->step(now)[0].reason, Reason::orphan);
+}
+
+// A scheduler that starts anew does not wait for the store of the one before.
+TEST_F(EngineTest, forgets_the_failures_of_a_store_it_has_let_go) {
+  initialize("0 * * * *");
+  faults.commit = 1;
+  EXPECT_TRUE(engine->step(now).empty());
+  engine->stop(now);
+  initialize("0 * * * *");
+  EXPECT_EQ(engine->step(now).size(), 1);
+}
+
+// T7: a retry that waits for a free place is not due any more when the clock is set back.
+TEST_F(EngineTest, takes_a_waiting_retry_back_with_the_clock) {
+  policies.max_concurrent = 1;
+  engine = make();
+  engine->initialize({{.name = "a", .cron = "0 10 * * *", .retry_delay = 5s},
+                      {.name = "b", .cron = "1 10 * * *", .retry_delay = 5s}},
+                     now);
+  auto starts = engine->step(now);
+  engine->end(starts[0].task, Outcome::failure, at("2025-03-03T10:00:58Z"), "no");
+  starts = engine->step(at("2025-03-03T10:01:00Z"));
+  ASSERT_EQ(starts.size(), 1);  // b takes the place
+  EXPECT_TRUE(engine->step(at("2025-03-03T10:01:04Z")).empty());
+  engine->end(starts[0].task, Outcome::success, at("2025-03-03T10:01:00Z"));
+  EXPECT_TRUE(engine->step(at("2025-03-03T10:01:00Z")).empty());
+  starts = engine->step(at("2025-03-03T10:01:03Z"));
+  ASSERT_EQ(starts.size(), 1);
+  EXPECT_EQ(starts[0].reason, Reason::retry);
+}
+
+// T7: many small steps back are a large one.
+TEST_F(EngineTest, adds_up_steps_of_the_clock) {
+  initialize("0 * * * *");
+  auto starts = engine->step(now);
+  engine->end(starts[0].task, Outcome::success, now);
+  EXPECT_TRUE(engine->step(now - 2h).empty());
+  EXPECT_TRUE(engine->step(now - 4h).empty());
+  EXPECT_EQ(engine->next_wake(), at("2025-03-03T07:00:00Z"));
+}
+
 // P2, P5: persisted as running by a scheduler that is no more.
 TEST_F(EngineTest, restarts_what_a_crash_interrupted) {
   initialize("0 * * * *");

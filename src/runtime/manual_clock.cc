@@ -26,7 +26,8 @@ void ManualClock::set(Instant now) {
   const std::uint64_t before = alarms_;
   const std::uint64_t one = 1;
   [[maybe_unused]] const ssize_t size = write(descriptor_, &one, sizeof one);
-  alarm_set_.wait(lock, [&] { return alarms_ != before; });
+  // An alarm that is due already was set by a step that had not seen the new time.
+  alarm_set_.wait(lock, [&] { return alarms_ != before && alarm_ > now_; });
 }
 
 void ManualClock::advance(Duration duration) {

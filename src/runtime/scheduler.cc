@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <map>
 #include <mutex>
+#include <set>
 #include <thread>
 #include <unordered_map>
 #include <utility>
@@ -103,16 +103,12 @@ class Scheduler::Impl {
     }
     try {
       take_list(std::move(registrations));
+      if (before_initialize_ == State::uninitialized) start_loop();
     } catch (...) {
       enter(before_initialize_);
       throw;
     }
-    if (before_initialize_ == State::uninitialized) {
-      workers_.emplace(policies_.max_concurrent == 0 ? threads_max : policies_.max_concurrent);
-      loop_ = std::thread{[this] { loop(); }};
-    } else {
-      wake_up_.ring();
-    }
+    wake_up_.ring();
     enter(State::running);
   }
 
@@ -142,8 +138,9 @@ class Scheduler::Impl {
     clock_->set_alarm(Instant::max());
     workers_.reset();
     callbacks_.clear();
-    deadlines_.clear();
+    const std::exception_ptr error = engine_.stop_error();
     enter(State::uninitialized);
+    if (error) throw_stop_error(error);
   }
 
  private:
@@ -166,11 +163,38 @@ class Scheduler::Impl {
     lifecycle_changed_.notify_all();
   }
 
+  [[noreturn]] static void throw_stop_error(const std::exception_ptr& cause) {
+    std::string reason = "the end of a run could not be recorded, which will be restarted";
+    try {
+      std::rethrow_exception(cause);
+    } catch (const std::exception& error) {
+      reason += std::string{": "} + error.what();
+    } catch (...) {
+      reason += ": unknown error";
+    }
+    throw StopSchedulerError(reason, cause);
+  }
+
+  void start_loop() {
+    try {
+      workers_.emplace(policies_.max_concurrent == 0 ? threads_max : policies_.max_concurrent);
+      loop_ = std::thread{[this] { loop(); }};
+    } catch (...) {
+      // The host has no thread left: let go of the state, as if nothing had been.
+      const std::lock_guard lock{engine_mutex_};
+      engine_.stop(clock_->now());
+      workers_.reset();
+      callbacks_.clear();
+      throw;
+    }
+  }
+
   void take_list(std::vector<Registration> registrations) {
     auto [list, callbacks] = split(std::move(registrations));
     const std::lock_guard lock{engine_mutex_};
     engine_.initialize(std::move(list), clock_->now());
     callbacks_ = std::move(callbacks);
+    clock_->set_alarm(std::min(engine_.next_wake(), next_deadline()));
   }
 
   // The loop sleeps until something is due, has ended, or is asked of it; it never polls.
@@ -183,6 +207,7 @@ class Scheduler::Impl {
         if (engine_.lifecycle() == Lifecycle::uninitialized) return;
         clock_->set_alarm(std::min(engine_.next_wake(), next_deadline()));
       }
+      ask_to_stop();
       const int timeout = workers_->grow() ? grow_after_ms : -1;
       std::array<pollfd, 2> waiting{
           {{.fd = clock_->descriptor(), .events = POLLIN, .revents = 0},
@@ -203,6 +228,7 @@ class Scheduler::Impl {
         outcome = Outcome::failure;
         error = "it ran past its time limit";
       }
+      deadlines_.erase({running->second.deadline, task});
       running_.erase(running);
       engine_.end(task, outcome, now, std::move(error));
     }
@@ -225,7 +251,7 @@ class Scheduler::Impl {
       running.deadline = callback->time_limit > Duration::zero()
                              ? later(start.at, callback->time_limit)
                              : Instant::max();
-      if (running.deadline != Instant::max()) deadlines_.emplace(running.deadline, start.task);
+      if (running.deadline != Instant::max()) deadlines_.insert({running.deadline, start.task});
       RunInfo info{.task = task.config.name,
                    .reason = start.reason,
                    .pulse = task.progress.pulse,
@@ -244,13 +270,18 @@ class Scheduler::Impl {
   // RULES X2
   void enforce_limits(Instant now) {
     while (!deadlines_.empty() && deadlines_.begin()->first <= now) {
-      const auto [deadline, task] = *deadlines_.begin();
+      Running& running = running_.at(deadlines_.begin()->second);
       deadlines_.erase(deadlines_.begin());
-      const auto running = running_.find(task);
-      if (running == running_.end() || running->second.deadline != deadline) continue;
-      running->second.timed_out = true;
-      running->second.stop.request_stop();
+      running.timed_out = true;
+      overdue_.push_back(running.stop);
     }
+  }
+
+  // Runs what users have hung on their stop tokens, so nothing of ours is locked meanwhile.
+  void ask_to_stop() {
+    current = this;
+    for (std::stop_source& run : std::exchange(overdue_, {})) run.request_stop();
+    current = nullptr;
   }
 
   [[nodiscard]] Instant next_deadline() const {
@@ -276,7 +307,8 @@ class Scheduler::Impl {
   Engine engine_;
   Callbacks callbacks_;  // by TaskConfig::registration
   std::unordered_map<TaskId, Running> running_;
-  std::multimap<Instant, TaskId> deadlines_;
+  std::set<std::pair<Instant, TaskId>> deadlines_;  // of running_, where there is one
+  std::vector<std::stop_source> overdue_;           // belongs to the loop
 
   std::optional<Workers> workers_;
   std::thread loop_;
@@ -287,7 +319,11 @@ thread_local const Scheduler::Impl* Scheduler::Impl::current = nullptr;
 Scheduler::Scheduler(Options options) : impl_(std::make_unique<Impl>(std::move(options))) {}
 
 Scheduler::~Scheduler() {  // NOLINT(bugprone-exception-escape): see the header
-  impl_->stop();
+  try {
+    impl_->stop();
+  } catch (const StopSchedulerError&) {
+    // Nobody is left to tell. Called by its own callback, the threads that go on end the process.
+  }
 }
 
 void Scheduler::initialize(std::vector<Registration> registrations) {

@@ -73,6 +73,19 @@ TEST_F(Runtime, starts_a_task_when_it_is_due) {
   EXPECT_EQ(journal.wait_for(2).size(), 2);
 }
 
+// ManualClock: what is due has been started when advance() returns, from the first call on.
+TEST_F(Runtime, has_started_what_is_due_when_the_clock_returns) {
+  for (int i = 0; i < 50; ++i) {
+    Journal counted;
+    {
+      Scheduler scheduler{options()};
+      scheduler.initialize({{"a", "1 * * * *", [&] { counted.add("a"); }, 1min}});
+      clock->advance(1h);
+    }
+    ASSERT_EQ(counted.size(), 1);
+  }
+}
+
 // K4: it runs at once if and only if the current minute matches.
 TEST_F(Runtime, starts_at_once_in_a_matching_minute) {
   Scheduler scheduler{options()};

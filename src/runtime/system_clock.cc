@@ -30,8 +30,15 @@ void SystemClock::set_alarm(Instant instant) {
     spec.it_value.tv_sec = whole.count();
     spec.it_value.tv_nsec = std::chrono::nanoseconds{since - whole}.count();
   }
-  // The clock being set makes it readable too: what is due has to be looked at again then.
-  if (timerfd_settime(timer_, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &spec, nullptr) != 0) {
+  // The clock being set makes it readable too: what is due has to be looked at again then. Where it
+  // was set since the last look, that is answered here (ECANCELED), so the alarm rings at once.
+  const int flags = TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET;
+  int result = timerfd_settime(timer_, flags, &spec, nullptr);
+  if (result != 0 && errno == ECANCELED) {
+    spec.it_value = {.tv_sec = 0, .tv_nsec = 1};
+    result = timerfd_settime(timer_, flags, &spec, nullptr);
+  }
+  if (result != 0 && errno != ECANCELED) {
     throw std::system_error(errno, std::generic_category(), "timerfd_settime");
   }
 }
