@@ -73,17 +73,15 @@ Timeline::Timeline(seconds initial,
                        .first_minute = CivilMinute::min(),
                        .fresh_minute = CivilMinute::min(),
                        .end_minute = CivilMinute::max()});
-  std::size_t before_cycle = 0;
+  std::optional<std::size_t> cycle_first;
   for (const Transition& transition : transitions) {
-    if (transition.at < cycle_begin) before_cycle = segments_.size() + 1;
+    if (transition.at >= cycle_begin && !cycle_first) cycle_first = segments_.size();
     append(transition);
   }
   if (segments_.size() >= std::numeric_limits<std::uint16_t>::max()) {
     throw std::length_error("a zone has too many transitions");
   }
-  if (cycle_begin != sys_seconds::max() && segments_.size() > before_cycle) {
-    repeat_last(segments_.size() - std::max<std::size_t>(before_cycle, 1));
-  }
+  if (cycle_first) repeat_last(segments_.size() - *cycle_first);
   size_ = static_cast<std::int64_t>(segments_.size());
   make_hints();
 }

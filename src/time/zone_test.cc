@@ -123,6 +123,13 @@ TEST(Zone, may_have_daylight_time_all_year) {
   }
 }
 
+// A rule may change nothing at all.
+TEST(Zone, may_have_daylight_time_that_is_none) {
+  const Zone zone = Zone::load("AAA3BBB3,J60,J300");
+  EXPECT_EQ(zone.offset_at(at("2025-01-01T00:00:00Z")), -3h);
+  EXPECT_EQ(zone.offset_at(at("9999-07-01T00:00:00Z")), -3h);
+}
+
 TEST(Zone, needs_no_database_for_utc) {
   const WithVariable nowhere{"TZDIR", "/nonexistent"};
   EXPECT_EQ(Zone::load("UTC").offset_at(Instant{}), 0h);
