@@ -83,8 +83,8 @@ class Scheduler {
 
   // Starts nothing any more, and returns when every running callback has ended. Safe to call at any
   // time and from several threads, but not from a callback of the same scheduler, which gets a
-  // StopSchedulerError. So does a stop whose last ends could not be recorded for some seconds: it has
-  // stopped all the same, and those runs will be started again as interrupted.
+  // StopSchedulerError. So does a stop whose last ends could not be recorded for some seconds: it
+  // has stopped all the same, and those runs will be started again as interrupted.
   void stop();
 
  private:
