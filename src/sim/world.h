@@ -33,11 +33,6 @@ struct Scenario {
   std::vector<Step> steps;                                    // in time order; the last is `end`
 };
 
-struct TracedEvent {
-  Instant at;
-  TraceEvent event;
-};
-
 // Plays a scenario and returns what was observed. Time is exact: a start happens at the instant its
 // obligation arises. At one instant callbacks end first, then the steps happen, then tasks start.
 //

@@ -1,6 +1,7 @@
 // The observable events of a scheduler: the alphabet of the theory, of traces and of nothing else.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <variant>
 #include <vector>
@@ -13,6 +14,8 @@ struct TracedRegistration {
   std::string name;
   std::string cron;
   Duration retry_delay;
+
+  friend bool operator==(const TracedRegistration&, const TracedRegistration&) = default;
 };
 
 struct InitStart {
@@ -49,6 +52,11 @@ using TraceEvent = std::variant<InitStart,
                                 RunFailure,
                                 Crash,
                                 Freeze>;
+
+struct TracedEvent {
+  Instant at;
+  TraceEvent event;
+};
 
 // Is told every event in the order in which they are observed.
 class TraceSink {

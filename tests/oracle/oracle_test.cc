@@ -1,6 +1,7 @@
 // Expected results that were computed independently of this project (tests/data/*.jsonl).
 
 #include <fstream>
+#include <set>
 #include <sstream>
 
 #include <gtest/gtest.h>
@@ -10,6 +11,7 @@
 
 #include "cli/program.h"
 #include "cron/diagnosis.h"
+#include "support/temporary_directory.h"
 
 namespace dutiful {
 namespace {
@@ -89,6 +91,44 @@ TEST(Oracle, every_invalid_expression_is_rejected_for_its_reason) {
                 CronExpression::parse(expected["equivalent"].get<std::string>()))
           << error.what();
     }
+  }
+}
+
+// H1-H10: the verdict on every trace, the axioms, and the line of the offending event.
+TEST(Oracle, verify_judges_every_trace) {
+  const auto cases = read_lines("traces.jsonl");
+  ASSERT_EQ(cases.size(), 60);
+
+  const TemporaryDirectory directory;
+  const std::string file = directory.file("trace.jsonl");
+  for (const auto& expected : cases) {
+    std::ofstream out{file};
+    for (const std::string line : expected["lines"]) out << line << '\n';
+    out.close();
+    const auto result = dutiful({"verify", "--json", "--repeated", expected["repeated"], file});
+    const auto verdict = nlohmann::json::parse(result.out);
+    EXPECT_EQ(verdict["verdict"], expected["verdict"]) << expected["name"] << result.out;
+    EXPECT_EQ(result.status,
+              expected["verdict"] == "conforms"   ? Exit::done
+              : expected["verdict"] == "violated" ? Exit::no
+                                                  : Exit::usage);
+    EXPECT_EQ(verdict.value("line", 0), expected.value("line", 0)) << result.out;
+
+    // `S4|EA6` means that either will do.
+    const auto lines = expected.value("at", nlohmann::json::object());
+    std::set<std::string> found;
+    for (const auto& violation : verdict["violations"]) {
+      for (const std::string alternatives : expected["axioms"]) {
+        const std::string axiom = violation["axiom"];
+        if (('|' + alternatives + '|').find('|' + axiom + '|') == std::string::npos) continue;
+        found.insert(alternatives);
+        if (!lines.contains(axiom)) continue;
+        EXPECT_EQ(violation["line"], lines[axiom]) << expected["name"] << result.out;
+      }
+    }
+    EXPECT_EQ(found, expected["axioms"].get<std::set<std::string>>())
+        << expected["name"] << result.out;
+    EXPECT_EQ(expected["axioms"].empty(), verdict["violations"].empty()) << result.out;
   }
 }
 

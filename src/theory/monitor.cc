@@ -1,0 +1,369 @@
+#include "theory/monitor.h"
+
+#include <algorithm>
+#include <unordered_set>
+#include <utility>
+
+#include "text/quote.h"
+#include "time/iso8601.h"
+#include "trace/lines.h"
+
+namespace dutiful::theory {
+namespace {
+
+// ValidRegistrations
+bool is_valid(const std::vector<TracedRegistration>& list) {
+  std::unordered_set<std::string_view> names;
+  return std::ranges::all_of(list, [&names](const TracedRegistration& registration) {
+    return !registration.name.empty() && names.insert(registration.name).second &&
+           CronExpression::try_parse(registration.cron) &&
+           registration.retry_delay >= Duration::zero();
+  });
+}
+
+// |R|, as FORMATS has it.
+std::size_t bits(const std::vector<TracedRegistration>& list) {
+  return 8 * to_json(list).size();
+}
+
+std::string in_seconds(Micros budget) {
+  const auto ms = std::chrono::ceil<std::chrono::milliseconds>(budget).count();
+  std::string fraction = std::to_string(1000 + ms % 1000).substr(1);
+  return std::to_string(ms / 1000) + '.' + fraction + " s";
+}
+
+}  // namespace
+
+Monitor::Monitor(const Setting& setting, Judgement judgement)
+    : setting_(setting),
+      judgement_(std::move(judgement)),
+      pulses_(setting.zone, setting.repeated_minutes),
+      budget_(setting.witnesses.budget(bits({}))) {}
+
+void Monitor::on(std::size_t line, Instant at, const TraceEvent& event) {
+  line_ = line;
+  pass_time(at);
+  check_budgets();
+  std::visit([this](const auto& e) { handle(e); }, event);
+}
+
+// The pulses up to an instant, those of the instant itself included, come before its events: a
+// start serves them (RULES K3).
+void Monitor::pass_time(Instant to) {
+  const auto due = [this](Task& task, Instant at) {
+    clock_.advance(at);
+    task.due(at);
+    owe(task);
+  };
+  const auto retry_due = [this](Task& task, Instant at) {
+    clock_.advance(at);
+    task.retry_due();
+    owe(task);
+  };
+  while (pulses_.take(to, due, retry_due)) {
+  }
+  clock_.advance(to);
+}
+
+void Monitor::check_budgets() {
+  // L1: G(Obligation_{R,x} → F^lin(R)_comp (RS_x ∨ ¬Active_R))
+  while (!owed_.empty() && clock_.usable() - *owed_.front()->owed_since > budget_) {
+    Task& late = *owed_.front();
+    violate("L1",
+            quote(late.name()) + " was not started within " + in_seconds(budget_) + " of " +
+                format_utc(late.owed_at) + "; it is " + late.why_pending());
+    late.overdue = true;
+    idle_.splice(idle_.end(), owed_, late.owed);
+  }
+  // L2: G(IS_R → F^lin(R)_comp (IE_R ∨ Crash))
+  for (Initialization& init : initializations_) {
+    if (init.reported || clock_.granted() - init.since <= init.budget) continue;
+    init.reported = true;
+    violate("L2",
+            "the initialize of " + format_utc(init.at) + " had not returned after " +
+                in_seconds(init.budget));
+  }
+  // L3: G(SS_R → G(FirstQuiescentSince(SS_R) → F^lin(R)_comp (SE_R ∨ Crash)))
+  for (Stop& stop : stops_) {
+    if (stop.reported || !stop.quiescent_since) continue;
+    if (clock_.granted() - *stop.quiescent_since <= budget_) continue;
+    stop.reported = true;
+    violate("L3",
+            "the stop of " + format_utc(stop.at) + " had not returned " + in_seconds(budget_) +
+                " after the last callback ended");
+  }
+}
+
+std::vector<Open> Monitor::open() const {
+  std::vector<Open> open;
+  for (const Task* task : owed_) {
+    open.push_back({"L1", task->owed_at, quote(task->name()) + " is " + task->why_pending()});
+  }
+  for (const Initialization& init : initializations_) {
+    if (!init.reported) open.push_back({"L2", init.at, "an initialize has not returned"});
+  }
+  for (const Stop& stop : stops_) {
+    if (!stop.reported) open.push_back({"L3", stop.at, "a stop has not returned"});
+  }
+  std::ranges::stable_sort(open, {}, &Open::since);
+  return open;
+}
+
+void Monitor::handle(const InitStart& event) {
+  act("an initialize began");
+  const bool idle = !active() && initializations_.empty() && stops_.empty();
+  initializations_.push_back({.list = event.registrations,
+                              .valid = is_valid(event.registrations),
+                              .binding = idle,
+                              .may_activate = stops_.empty(),
+                              .since = clock_.granted(),
+                              .at = clock_.now(),
+                              .budget = setting_.witnesses.budget(bits(event.registrations))});
+}
+
+void Monitor::handle(const InitSuccess&) {
+  act("an initialize succeeded");
+  if (initializations_.empty()) {
+    violate("S5", "an initialize succeeded that had not begun");
+    return;
+  }
+  Initialization init = std::move(initializations_.front());
+  initializations_.pop_front();
+  // S5: R ∉ ValidRegistrations ⟹ G(¬IEs_R)
+  if (!init.valid) {
+    violate("S5",
+            "the initialize of " + format_utc(init.at) + " succeeded with a list that is invalid");
+  }
+  // Registered_R := Hold(IEs_R, ∃R'≠R. IEs_R'); with another list, Active_R ends as well.
+  if (init.list != list_) {
+    acquit_all();
+    register_list(std::move(init.list));
+  }
+  active_ = init.may_activate && stops_.empty();
+  for (auto& [name, task] : tasks_) owe(task);
+}
+
+void Monitor::handle(const InitFailure& event) {
+  act("an initialize failed");
+  if (initializations_.empty()) {
+    violate("S5", "an initialize failed that had not begun");
+    return;
+  }
+  // Of concurrent ones, the first proceeds and the others are told so (RULES I4).
+  const bool refused = event.error == "SchedulerAlreadyActiveError";
+  const auto place = refused ? std::prev(initializations_.end()) : initializations_.begin();
+  const Initialization init = std::move(*place);
+  initializations_.erase(place);
+  // S5: R ∈ ValidRegistrations ⟹ G(¬IEf_R), except as RULES H9 says
+  if (init.valid && init.binding) {
+    violate("S5",
+            "the initialize of " + format_utc(init.at) + " failed with " + quote(event.error) +
+                ", though its list is valid");
+  }
+}
+
+void Monitor::handle(const StopStart&) {
+  act("a stop began");
+  active_ = false;
+  acquit_all();
+  for (Initialization& init : initializations_) init.may_activate = false;
+  stops_.push_back({.at = clock_.now()});
+  start_time_of_stops();
+}
+
+// FirstQuiescentSince(σ) := Quiescent ∧ (¬Quiescent S σ)
+void Monitor::start_time_of_stops() {
+  if (!quiescent()) return;
+  for (Stop& stop : stops_) {
+    if (!stop.quiescent_since) stop.quiescent_since = clock_.granted();
+  }
+}
+
+void Monitor::handle(const StopEnd&) {
+  act("a stop ended");
+  // S3: G(SE → ¬Running_x)
+  if (!quiescent()) {
+    std::string names;
+    for (const auto& [name, task] : tasks_) {
+      if (task.running()) names += (names.empty() ? "" : ", ") + quote(name);
+    }
+    violate("S3", "a stop ended while " + names + (running_ == 1 ? " was" : " were") + " running");
+  }
+  if (!stops_.empty()) stops_.pop_front();
+}
+
+void Monitor::handle(const RunStart& event) {
+  act("a run started");
+  Task& started = task(event.task);
+  // S1: G(RS_x → Y Obligation_x)
+  if (!obligation(started)) {
+    violate(
+        "S1",
+        quote(event.task) + " was started without being owed a run: " + why_no_obligation(started));
+  }
+  if (!started.running()) set_running(running_ + 1);
+  acquit(started);
+  pulses_.cancel_retry(started);
+  started.run_start(clock_.now());
+  pulses_.await_due(started, clock_.now());
+}
+
+std::string Monitor::why_no_obligation(const Task& task) const {
+  if (task.registration == nullptr) return "it is not registered";
+  if (!active()) return "the scheduler is not active";
+  if (task.running()) return "it is running since " + format_utc(task.started());
+  std::string why = "it has no pulse after " + format_utc(task.cleared());
+  if (task.retry_at()) why += ", and its retry is due at " + format_utc(*task.retry_at());
+  return why;
+}
+
+// Says whether there was a run to end.
+bool Monitor::end_run(Task& task, const char* how) {
+  // S4: G(RE_x → Y Running_x)
+  // EA6: G(Crash → (¬RE_x W RS_x))
+  if (!task.running()) {
+    if (task.interrupted()) {
+      violate("EA6", quote(task.name()) + how + ", though a crash had interrupted it");
+    } else {
+      violate("S4", quote(task.name()) + how + " that had not started");
+    }
+    return false;
+  }
+  task.run_end();
+  set_running(running_ - 1);
+  start_time_of_stops();
+  return true;
+}
+
+void Monitor::handle(const RunSuccess& event) {
+  act("a run succeeded");
+  Task& ended = task(event.task);
+  if (!end_run(ended, " ended a run")) return;
+  // S2: AtMostOne(Due_x, RSucc_x); the pulses are those of the schedule now registered (H8)
+  const auto successes = ended.succeed();
+  if (successes && ended.schedule != nullptr) {
+    const auto due = pulses_.next_due(ended.schedule->cron, successes->first);
+    if (!due || *due > successes->second) {
+      violate("S2",
+              quote(event.task) + " succeeded twice with no pulse between: it was started at " +
+                  format_utc(successes->first) + " and at " + format_utc(successes->second));
+    }
+  }
+  owe(ended);
+}
+
+void Monitor::handle(const RunFailure& event) {
+  act("a run failed");
+  Task& ended = task(event.task);
+  if (!end_run(ended, " ended a run")) return;
+  if (ended.registration != nullptr) {
+    // RetryDue_x at i := ∃j. τ(j) + rd(x) = τ(i) ∧ REf_x at j, for the newest failure (RULES H2)
+    ended.run_failure(clock_.now(), ended.registration->retry_delay);
+    pulses_.await_retry(ended);
+  }
+  owe(ended);
+}
+
+void Monitor::handle(const Crash&) {
+  active_ = false;
+  acquit_all();
+  initializations_.clear();
+  stops_.clear();
+  for (auto& [name, task] : tasks_) task.crash(clock_.now());
+  set_running(0);
+}
+
+void Monitor::handle(const Freeze& event) {
+  clock_.freeze(event.until);
+}
+
+// EA2: G(RE_x ∨ RS_x ∨ IS_R ∨ IE ∨ SS ∨ SE → Unfrozen)
+void Monitor::act(const char* action) {
+  if (clock_.frozen()) {
+    violate("EA2",
+            std::string{action} + " while everything was frozen until " +
+                format_utc(clock_.frozen_until()));
+  }
+}
+
+void Monitor::register_list(std::vector<TracedRegistration> list) {
+  const std::vector<TracedRegistration> before = std::exchange(list_, std::move(list));
+  budget_ = setting_.witnesses.budget(bits(list_));
+  pulses_.clear_schedules();
+  for (const TracedRegistration& registration : list_) register_task(registration);
+  for (const TracedRegistration& registration : before) remove_task(registration);
+}
+
+void Monitor::register_task(const TracedRegistration& registration) {
+  const Instant now = clock_.now();
+  Task& task = this->task(registration.name);
+  const TracedRegistration* before = std::exchange(task.registration, &registration);
+  task.schedule = pulses_.schedule(registration.cron);
+
+  // FirstComing_x := (∃R. Registered≈_{R,x}) ∧ ¬(∃R. Y Registered≈_{R,x}); under `reset_history` an
+  // override is one too (RULES H10).
+  const bool overridden = before != nullptr && *before != registration;
+  if (before == nullptr || (overridden && setting_.override == Override::reset_history)) {
+    pulses_.cancel_retry(task);
+    task.first_coming(now, task.schedule && pulses_.mountain_due(task.schedule->cron, now));
+    pulses_.await_due(task, now);
+    return;
+  }
+  if (before->cron != registration.cron) task.forget_successes();
+  // The pulses of the new schedule since the last start are owed (RULES P2).
+  task.forget_pulses();
+  const auto due = task.schedule ? pulses_.next_due(task.schedule->cron, task.cleared())
+                                 : std::optional<Instant>{};
+  if (due && *due <= now) {
+    task.due(*due);
+  } else {
+    pulses_.await_due(task, now);
+  }
+}
+
+// Forgets a task of the list before, unless it is in this one.
+void Monitor::remove_task(const TracedRegistration& registration) {
+  const auto place = tasks_.find(registration.name);
+  if (place == tasks_.end() || place->second.registration != &registration) return;
+  Task& task = place->second;
+  pulses_.cancel_retry(task);
+  task.registration = nullptr;
+  task.schedule = nullptr;
+  if (task.running() || task.interrupted()) return;
+  idle_.erase(task.owed);
+  tasks_.erase(place);
+}
+
+void Monitor::owe(Task& task) {
+  if (task.owed_since || !obligation(task)) return;
+  task.owed_since = clock_.usable();
+  task.owed_at = clock_.now();
+  owed_.splice(owed_.end(), idle_, task.owed);
+}
+
+void Monitor::acquit(Task& task) {
+  if (!task.owed_since) return;
+  task.owed_since.reset();
+  if (!std::exchange(task.overdue, false)) idle_.splice(idle_.end(), owed_, task.owed);
+}
+
+void Monitor::acquit_all() {
+  for (auto& [name, task] : tasks_) acquit(task);
+}
+
+void Monitor::set_running(std::size_t running) {
+  running_ = running;
+  clock_.set_saturated(setting_.max_concurrent != 0 && running_ >= setting_.max_concurrent);
+}
+
+void Monitor::violate(std::string_view axiom, std::string what) {
+  judgement_({axiom, line_, clock_.now(), std::move(what)});
+}
+
+Task& Monitor::task(const std::string& name) {
+  const auto [place, is_new] = tasks_.try_emplace(name, name);
+  if (is_new) place->second.owed = idle_.insert(idle_.end(), &place->second);
+  return place->second;
+}
+
+}  // namespace dutiful::theory

@@ -1,0 +1,125 @@
+// The judge: the axioms of the theory, watched over a trace as it passes by.
+#pragma once
+
+#include <deque>
+#include <list>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include <dutiful/policies.h>
+
+#include "theory/compute.h"
+#include "theory/pulses.h"
+#include "theory/task.h"
+#include "theory/verdict.h"
+#include "trace/event.h"
+
+namespace dutiful::theory {
+
+// What the trace does not say of itself.
+struct Setting {
+  Zone zone = Zone::utc();
+  RepeatedMinutes repeated_minutes = RepeatedMinutes::both;
+  Override override = Override::keep_history;
+  std::size_t max_concurrent = 0;  // 0: no bound
+  Witnesses witnesses{};
+};
+
+// Is told every event of a trace in its order, and tells every violation as soon as it shows. Needs
+// memory for the tasks, not for the trace.
+//
+//   Monitor monitor{setting, [](const Violation& v) { std::cout << v.text() << '\n'; }};
+//   monitor.on(2, at, InitStart{…});
+//   …
+//   monitor.open();   // what is still to be done
+class Monitor {
+ public:
+  Monitor(const Setting& setting, Judgement judgement);
+  Monitor(const Monitor&) = delete;
+  Monitor& operator=(const Monitor&) = delete;
+
+  // Requires that `at` is not before that of the event before.
+  void on(std::size_t line, Instant at, const TraceEvent& event);
+
+  // The obligations that are open now, in the order in which they arose.
+  [[nodiscard]] std::vector<Open> open() const;
+
+ private:
+  // An initialize() that has not returned.
+  struct Initialization {
+    std::vector<TracedRegistration> list;  // R
+    bool valid;                            // R ∈ ValidRegistrations
+    bool binding;                          // S5 binds it (RULES H9)
+    bool may_activate;                     // no stop since it began (RULES H3)
+    Micros since;
+    Instant at;
+    Micros budget;
+    bool reported = false;
+  };
+  // A stop() that has not returned.
+  struct Stop {
+    Instant at;
+    std::optional<Micros> quiescent_since{};  // FirstQuiescentSince(SS_R)
+    bool reported = false;
+  };
+
+  void pass_time(Instant to);
+  void check_budgets();
+
+  void handle(const InitStart& event);
+  void handle(const InitSuccess& event);
+  void handle(const InitFailure& event);
+  void handle(const StopStart& event);
+  void handle(const StopEnd& event);
+  void handle(const RunStart& event);
+  void handle(const RunSuccess& event);
+  void handle(const RunFailure& event);
+  void handle(const Crash& event);
+  void handle(const Freeze& event);
+
+  void act(const char* action);
+  bool end_run(Task& task, const char* how);
+  void start_time_of_stops();
+  void register_list(std::vector<TracedRegistration> list);
+  void register_task(const TracedRegistration& registration);
+  void remove_task(const TracedRegistration& registration);
+
+  // Active_R := Hold(IEs_R, SS_R ∨ Crash ∨ ∃R'≠R. IEs_R'), read as RULES H3 says; R is `list_`.
+  [[nodiscard]] bool active() const { return active_; }
+  // Quiescent := ¬∃y. Running_y
+  [[nodiscard]] bool quiescent() const { return running_ == 0; }
+  // Obligation_{R,x} := Pending_x ∧ Registered_{R,x} ∧ Active_R
+  [[nodiscard]] bool obligation(const Task& task) const {
+    return task.pending() && task.registration != nullptr && active();
+  }
+  [[nodiscard]] std::string why_no_obligation(const Task& task) const;
+
+  void owe(Task& task);
+  void acquit(Task& task);
+  void acquit_all();
+  void set_running(std::size_t running);
+  void violate(std::string_view axiom, std::string what);
+  Task& task(const std::string& name);
+
+  Setting setting_;
+  Judgement judgement_;
+  Pulses pulses_;
+  ComputeClock clock_;
+  std::size_t line_ = 0;
+
+  std::unordered_map<std::string, Task> tasks_;
+  std::size_t running_ = 0;
+  std::vector<TracedRegistration> list_;  // R of Registered_R
+  Micros budget_;                         // of what is linear in |R|
+  bool active_ = false;
+  std::deque<Initialization> initializations_;
+  std::deque<Stop> stops_;
+
+  // The tasks that are owed a run, the longest first. Each has its node, here or in idle_.
+  std::list<Task*> owed_;
+  std::list<Task*> idle_;
+};
+
+}  // namespace dutiful::theory

@@ -1,0 +1,325 @@
+#include "theory/monitor.h"
+
+#include <gtest/gtest.h>
+
+#include "support/times.h"
+
+namespace dutiful::theory {
+namespace {
+
+using namespace std::chrono_literals;
+
+// A trace that is written event by event, and what the judge says of it.
+class Trace {
+ public:
+  explicit Trace(Setting setting = {})
+      : monitor_(setting, [this](const Violation& violation) {
+          verdicts_.push_back(violation.text());
+          axioms_ += (axioms_.empty() ? "" : " ") + std::string{violation.axiom};
+        }) {}
+
+  Trace& on(const std::string& time, const TraceEvent& event) {
+    monitor_.on(line_++, at("2025-03-03T" + time + "Z"), event);
+    return *this;
+  }
+  Trace& initialize(const std::string& time, std::vector<TracedRegistration> list) {
+    return on(time, InitStart{std::move(list)}).on(time, InitSuccess{});
+  }
+  Trace& start(const std::string& time, const std::string& task) {
+    return on(time, RunStart{task, "cron"});
+  }
+  Trace& run(const std::string& time, const std::string& task) {
+    return start(time, task).on(time, RunSuccess{task});
+  }
+
+  [[nodiscard]] const std::string& axioms() const { return axioms_; }
+  [[nodiscard]] const std::vector<std::string>& verdicts() const { return verdicts_; }
+  [[nodiscard]] std::vector<std::string> open() const {
+    std::vector<std::string> texts;
+    for (const Open& open : monitor_.open()) texts.push_back(open.text());
+    return texts;
+  }
+
+ private:
+  Monitor monitor_;
+  std::size_t line_ = 2;
+  std::vector<std::string> verdicts_;
+  std::string axioms_;
+};
+
+const TracedRegistration hourly{"a", "0 * * * *", 5min};
+const TracedRegistration other_hourly{"b", "0 * * * *", 5min};
+
+TEST(Monitor, finds_nothing_wrong_with_a_day_of_work) {
+  Trace trace;
+  trace.initialize("00:00:30", {hourly}).run("00:00:30", "a");
+  for (int hour = 1; hour < 24; ++hour) {
+    const std::string hh = (hour < 10 ? "0" : "") + std::to_string(hour);
+    trace.start(hh + ":00:00.010", "a").on(hh + ":20:00", RunSuccess{"a"});
+  }
+  trace.on("23:59:00", StopStart{}).on("23:59:00", StopEnd{});
+  EXPECT_EQ(trace.axioms(), "");
+  EXPECT_TRUE(trace.open().empty());
+}
+
+TEST(Monitor, tells_what_was_missing_where_a_start_was_not_owed) {
+  EXPECT_EQ(
+      Trace{}.start("00:00:00", "a").verdicts().at(0),
+      "S1 violated at line 2 (2025-03-03T00:00:00.000Z): \"a\" was started without being owed "
+      "a run: it is not registered");
+  EXPECT_EQ(
+      Trace{}
+          .initialize("00:00:00", {hourly})
+          .run("00:00:00", "a")
+          .start("00:59:59.999", "a")
+          .verdicts()
+          .at(0),
+      "S1 violated at line 6 (2025-03-03T00:59:59.999Z): \"a\" was started without being owed "
+      "a run: it has no pulse after 2025-03-03T00:00:00.000Z");
+  EXPECT_EQ(
+      Trace{}
+          .initialize("00:00:00", {hourly})
+          .start("00:00:00", "a")
+          .start("01:00:00", "a")
+          .verdicts()
+          .at(0),
+      "S1 violated at line 5 (2025-03-03T01:00:00.000Z): \"a\" was started without being owed "
+      "a run: it is running since 2025-03-03T00:00:00.000Z");
+  EXPECT_EQ(
+      Trace{}
+          .initialize("00:00:00", {hourly})
+          .on("00:00:01", StopStart{})
+          .start("00:00:02", "a")
+          .verdicts()
+          .at(0),
+      "S1 violated at line 5 (2025-03-03T00:00:02.000Z): \"a\" was started without being owed "
+      "a run: the scheduler is not active");
+  EXPECT_EQ(
+      Trace{}
+          .initialize("00:00:00", {hourly})
+          .start("00:00:00", "a")
+          .on("00:01:00", RunFailure{"a"})
+          .start("00:05:59", "a")
+          .verdicts()
+          .at(0),
+      "S1 violated at line 6 (2025-03-03T00:05:59.000Z): \"a\" was started without being owed "
+      "a run: it has no pulse after 2025-03-03T00:00:00.000Z, and its retry is due at "
+      "2025-03-03T00:06:00.000Z");
+}
+
+// H1, K4: a first coming is owed a run in a minute of its expression, and until it is started.
+TEST(Monitor, boots_a_task_in_its_minute_only) {
+  EXPECT_EQ(Trace{}.initialize("00:00:59.999", {hourly}).start("00:01:30", "a").axioms(), "");
+  EXPECT_EQ(Trace{}.initialize("00:01:00", {hourly}).start("00:01:00", "a").axioms(), "S1");
+}
+
+// H2: a start cancels the retry.
+TEST(Monitor, lets_a_pulse_preempt_a_retry) {
+  Trace trace;
+  trace.initialize("00:30:00", {hourly}).start("01:00:00", "a").on("01:59:00", RunFailure{"a"});
+  trace.run("02:00:00", "a");
+  EXPECT_EQ(trace.start("02:04:00", "a").axioms(), "S1");
+}
+
+TEST(Monitor, owes_what_a_crash_interrupted_whether_it_runs_again_or_not) {
+  Trace trace;
+  trace.initialize("00:30:00", {hourly}).start("01:00:00", "a").on("01:10:00", Crash{});
+  trace.initialize("01:20:00", {hourly});
+  EXPECT_EQ(trace.open().at(0),
+            "L1 is open since 2025-03-03T01:20:00.000Z: \"a\" is interrupted by the crash at "
+            "2025-03-03T01:10:00.000Z");
+  EXPECT_EQ(trace.run("01:20:30", "a").axioms(), "");
+  EXPECT_TRUE(trace.open().empty());
+}
+
+// A second crash does not interrupt what the first has.
+TEST(Monitor, forgets_an_interrupted_run_with_its_task) {
+  Trace trace;
+  trace.initialize("00:30:00", {hourly}).start("01:00:00", "a").on("01:10:00", Crash{});
+  trace.initialize("01:20:00", {}).initialize("01:30:00", {hourly}).on("01:31:00", Crash{});
+  EXPECT_EQ(trace.initialize("01:32:00", {hourly}).start("01:32:00", "a").axioms(), "S1");
+}
+
+TEST(Monitor, counts_successes_from_pulse_to_pulse) {
+  Trace trace;
+  trace.initialize("00:00:00", {hourly}).run("00:00:00", "a").run("00:10:00", "a");
+  EXPECT_EQ(trace.axioms(), "S1 S2");
+  EXPECT_EQ(trace.verdicts().at(1),
+            "S2 violated at line 7 (2025-03-03T00:10:00.000Z): \"a\" succeeded twice with no pulse "
+            "between: it was started at 2025-03-03T00:00:00.000Z and at 2025-03-03T00:10:00.000Z");
+}
+
+// H8: a change of the cron text starts the count anew.
+TEST(Monitor, counts_anew_with_another_schedule) {
+  Trace trace;
+  trace.initialize("00:00:00", {hourly}).start("00:00:00", "a").on("00:00:10", RunFailure{"a"});
+  trace.run("00:05:10", "a");
+  // The pulse of 00:10 is owed, after the success of 00:05:10.
+  trace.initialize("00:20:00", {{"a", "10 * * * *", 5min}}).run("00:20:00", "a");
+  EXPECT_EQ(trace.axioms(), "");
+}
+
+TEST(Monitor, wants_a_stop_to_wait_for_what_runs) {
+  Trace trace;
+  trace.initialize("00:00:00", {hourly}).start("00:00:00", "a").on("00:00:01", StopStart{});
+  EXPECT_EQ(
+      trace.on("00:00:02", StopEnd{}).verdicts().at(0),
+      "S3 violated at line 6 (2025-03-03T00:00:02.000Z): a stop ended while \"a\" was running");
+}
+
+// H7
+TEST(Monitor, blames_an_end_without_a_start_on_whom_it_concerns) {
+  EXPECT_EQ(Trace{}
+                .initialize("00:00:00", {hourly})
+                .run("00:00:00", "a")
+                .on("00:00:01", RunSuccess{"a"})
+                .axioms(),
+            "S4");
+  EXPECT_EQ(Trace{}
+                .initialize("00:00:00", {hourly})
+                .start("00:00:00", "a")
+                .on("00:00:01", Crash{})
+                .on("00:00:01", RunSuccess{"a"})
+                .axioms(),
+            "EA6");
+  EXPECT_EQ((Violation{"EA6", 1, {}, ""}.blame()), Blame::environment);
+  EXPECT_EQ((Violation{"S4", 1, {}, ""}.blame()), Blame::scheduler);
+}
+
+// S5, H9
+TEST(Monitor, wants_valid_lists_accepted_and_others_refused) {
+  const auto answer = [](const std::vector<TracedRegistration>& list, const TraceEvent& event) {
+    return Trace{}.on("00:00:00", InitStart{list}).on("00:00:00", event).axioms();
+  };
+  EXPECT_EQ(answer({hourly}, InitSuccess{}), "");
+  EXPECT_EQ(answer({hourly}, InitFailure{"StoreError"}), "S5");
+  for (const TracedRegistration& invalid : {hourly,
+                                            TracedRegistration{"", "* * * * *", 0ms},
+                                            TracedRegistration{"b", "@daily", 0ms},
+                                            TracedRegistration{"b", "* * * * *", -1ms}}) {
+    EXPECT_EQ(answer({hourly, invalid}, InitSuccess{}), "S5") << invalid.name;
+    EXPECT_EQ(answer({hourly, invalid}, InitFailure{"any"}), "") << invalid.name;
+  }
+  EXPECT_EQ(Trace{}
+                .initialize("00:01:00", {hourly})
+                .on("00:02:00", InitStart{{hourly}})
+                .on("00:02:00", InitFailure{"SchedulerAlreadyActiveError"})
+                .axioms(),
+            "");
+  EXPECT_EQ(Trace{}.on("00:00:00", InitSuccess{}).axioms(), "S5");
+}
+
+TEST(Monitor, wants_a_start_within_its_budget) {
+  // 27 bytes of JSON, 8 µs for each; a second to compute, a minute of lag
+  const auto started = [](const std::string& time) {
+    return Trace{}.initialize("00:30:00", {hourly}).start(time, "a").axioms();
+  };
+  EXPECT_EQ(started("01:01:01.000"), "");
+  EXPECT_EQ(started("01:01:01.001"), "L1");
+  EXPECT_EQ(
+      Trace{}.initialize("00:30:00", {hourly}).start("01:01:02", "a").verdicts().at(0),
+      "L1 violated at line 4 (2025-03-03T01:01:02.000Z): \"a\" was not started within 61.001 s "
+      "of 2025-03-03T01:00:00.000Z; it is due since 2025-03-03T01:00:00.000Z");
+}
+
+TEST(Monitor, tells_a_missed_budget_once) {
+  Trace trace;
+  trace.initialize("00:30:00", {hourly, other_hourly}).run("01:00:00", "b");
+  trace.run("02:00:00", "b").run("03:00:00", "b");
+  EXPECT_EQ(trace.axioms(), "L1");
+  EXPECT_EQ(trace.run("03:00:00", "a").run("04:00:00", "b").on("04:02:00", StopStart{}).axioms(),
+            "L1 L1");
+}
+
+// H6, FORMATS: frozen time is not granted.
+TEST(Monitor, counts_no_frozen_time) {
+  EXPECT_EQ(Trace{}
+                .initialize("00:30:00", {hourly})
+                .on("00:59:00", Freeze{at("2025-03-03T02:30:00Z")})
+                .start("02:31:01", "a")
+                .axioms(),
+            "");
+  EXPECT_EQ(Trace{}
+                .initialize("00:30:00", {hourly})
+                .on("00:59:00", Freeze{at("2025-03-03T02:30:00Z")})
+                .start("02:31:02", "a")
+                .axioms(),
+            "L1");
+  EXPECT_EQ(Trace{}
+                .initialize("00:30:00", {hourly})
+                .on("00:59:00", Freeze{at("2025-03-03T02:30:00Z")})
+                .start("02:29:59", "a")
+                .axioms(),
+            "EA2");
+}
+
+// H10
+TEST(Monitor, stands_still_while_as_much_runs_as_may) {
+  const auto second = [](std::size_t bound) {
+    return Trace{{.max_concurrent = bound}}
+        .initialize("00:30:00", {hourly, other_hourly})
+        .start("01:00:00", "a")
+        .on("01:30:00", RunSuccess{"a"})
+        .run("01:31:00", "b")
+        .axioms();
+  };
+  EXPECT_EQ(second(1), "");
+  EXPECT_EQ(second(2), "L1");
+}
+
+TEST(Monitor, wants_initialize_and_stop_to_return) {
+  EXPECT_EQ(Trace{}.on("00:00:00", InitStart{{hourly}}).on("00:01:01.001", InitSuccess{}).axioms(),
+            "L2");
+  EXPECT_EQ(Trace{}.on("00:00:00", InitStart{{hourly}}).on("00:01:01", InitSuccess{}).axioms(), "");
+  Trace slow;
+  slow.initialize("00:00:00", {hourly}).start("00:00:00", "a").on("00:00:10", StopStart{});
+  slow.on("00:10:00", RunSuccess{"a"});
+  EXPECT_EQ(slow.open().at(0),
+            "L3 is open since 2025-03-03T00:00:10.000Z: a stop has not returned");
+  EXPECT_EQ(
+      slow.on("00:11:02", StopEnd{}).verdicts().at(0),
+      "L3 violated at line 7 (2025-03-03T00:11:02.000Z): the stop of 2025-03-03T00:00:10.000Z "
+      "had not returned 61.001 s after the last callback ended");
+}
+
+// H3: an initialize that a stop overtook does not activate.
+TEST(Monitor, is_not_active_where_a_stop_came_in_between) {
+  Trace trace;
+  trace.on("00:00:00", InitStart{{hourly}}).on("00:00:00", StopStart{});
+  trace.on("00:00:00", InitSuccess{}).on("00:00:00", StopEnd{});
+  EXPECT_EQ(trace.start("00:00:01", "a").axioms(), "S1");
+}
+
+// H10: under `reset_history` an override is a first coming.
+TEST(Monitor, forgets_with_the_history_what_was_owed) {
+  const auto overridden = [](Override policy) {
+    return Trace{{.override = policy}}
+        .initialize("00:30:00", {hourly})
+        .on("00:40:00", StopStart{})
+        .on("00:40:00", StopEnd{})
+        .initialize("01:30:00", {{"a", "0 * * * *", 1min}})
+        .start("01:30:00", "a")
+        .axioms();
+  };
+  EXPECT_EQ(overridden(Override::keep_history), "");
+  EXPECT_EQ(overridden(Override::reset_history), "S1");
+}
+
+// T4, H10: in New York the clocks of 2025-11-02 show 01:30 twice.
+TEST(Monitor, knows_no_second_occurrence_where_only_the_first_counts) {
+  const auto booted = [](RepeatedMinutes policy) {
+    std::string axioms;
+    Monitor monitor{{.zone = Zone::load("America/New_York"), .repeated_minutes = policy},
+                    [&](const Violation& violation) { axioms += violation.axiom; }};
+    const Instant second = at("2025-11-02T06:30:10Z");
+    monitor.on(2, second, InitStart{{{"a", "* * * * *", 0ms}}});
+    monitor.on(3, second, InitSuccess{});
+    monitor.on(4, second, RunStart{"a", "boot"});
+    return axioms;
+  };
+  EXPECT_EQ(booted(RepeatedMinutes::both), "");
+  EXPECT_EQ(booted(RepeatedMinutes::first_only), "S1");
+}
+
+}  // namespace
+}  // namespace dutiful::theory

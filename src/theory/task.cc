@@ -1,0 +1,87 @@
+#include "theory/task.h"
+
+#include <utility>
+
+#include "time/iso8601.h"
+
+namespace dutiful::theory {
+
+void Task::due(Instant at) {
+  if (!due_) due_at_ = at;
+  due_.step(true, false);
+}
+
+void Task::retry_due() {
+  retry_.step(true, false);
+}
+
+void Task::run_start(Instant at) {
+  running_.step(true, false);
+  due_.step(false, true);
+  retry_.step(false, true);
+  orphaned_.step(false, true);
+  boot_due_.step(false, true);
+  retry_at_.reset();
+  interrupted_ = false;
+  counts_ = true;
+  cleared_ = at;
+  started_ = at;
+}
+
+void Task::run_end() {
+  running_.step(false, true);
+}
+
+void Task::run_failure(Instant at, Duration retry_delay) {
+  // A delay may be longer than time itself.
+  constexpr Instant end_of_time = std::chrono::sys_days{year_max / 12 / 31};
+  retry_at_ = retry_delay < end_of_time - at ? at + retry_delay : end_of_time;
+}
+
+void Task::crash(Instant at) {
+  const bool was_running{running_};
+  if (was_running) {
+    interrupted_ = true;
+    orphaned_at_ = at;
+  }
+  orphaned_.step(was_running, false);
+  running_.step(false, true);
+}
+
+void Task::first_coming(Instant at, bool mountain_due) {
+  due_.step(false, true);
+  retry_.step(false, true);
+  orphaned_.step(false, true);
+  boot_due_.step(false, true);
+  boot_due_.step(mountain_due, false);
+  retry_at_.reset();
+  cleared_ = at;
+  came_ = at;
+  forget_successes();
+}
+
+void Task::forget_successes() {
+  succeeded_.reset();
+  counts_ = false;
+}
+
+std::optional<Task::Successes> Task::succeed() {
+  if (!counts_) return std::nullopt;
+  const auto first = std::exchange(succeeded_, started_);
+  if (!first) return std::nullopt;
+  return Successes{*first, started_};
+}
+
+std::string Task::why_pending() const {
+  std::string why;
+  const auto add = [&why](const std::string& reason, Instant since) {
+    why += (why.empty() ? "" : ", ") + reason + ' ' + format_utc(since);
+  };
+  if (due_pending()) add("due since", due_at_);
+  if (retry_pending()) add("to be retried since", retry_at_.value_or(Instant{}));
+  if (orphaned_pending()) add("interrupted by the crash at", orphaned_at_);
+  if (boot_due_pending()) add("due in the minute in which it first came,", came_);
+  return why;
+}
+
+}  // namespace dutiful::theory

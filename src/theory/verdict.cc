@@ -1,0 +1,16 @@
+#include "theory/verdict.h"
+
+#include "time/iso8601.h"
+
+namespace dutiful::theory {
+
+std::string Violation::text() const {
+  return std::string{axiom} + " violated at line " + std::to_string(line) + " (" + format_utc(at) +
+         "): " + what;
+}
+
+std::string Open::text() const {
+  return std::string{axiom} + " is open since " + format_utc(since) + ": " + what;
+}
+
+}  // namespace dutiful::theory

@@ -1,0 +1,295 @@
+#include "trace/lines.h"
+
+#include <array>
+#include <istream>
+#include <utility>
+
+#include "text/quote.h"
+#include "time/iso8601.h"
+#include "trace/json_cursor.h"
+
+namespace dutiful {
+namespace {
+
+constexpr std::string_view version = "dutiful/1";
+
+template <typename Policy>
+using Names = std::array<std::pair<std::string_view, Policy>, 2>;
+
+constexpr Names<RepeatedMinutes> repeated_minutes_names{
+    {{"both", RepeatedMinutes::both}, {"first_only", RepeatedMinutes::first_only}}};
+constexpr Names<Reinitialize> reinitialize_names{
+    {{"reject", Reinitialize::reject}, {"reconcile", Reinitialize::reconcile}}};
+constexpr Names<Override> override_names{
+    {{"keep_history", Override::keep_history}, {"reset_history", Override::reset_history}}};
+
+template <typename Policy>
+std::optional<Policy> find(const Names<Policy>& names, std::string_view name) {
+  for (const auto& [known, policy] : names) {
+    if (known == name) return policy;
+  }
+  return std::nullopt;
+}
+
+template <typename Policy>
+std::string_view name_of(const Names<Policy>& names, Policy policy) {
+  return names[names[0].second == policy ? 0 : 1].first;
+}
+
+template <typename Policy>
+Policy read_policy(JsonCursor& json, const Names<Policy>& names) {
+  const std::string name = json.read_string();
+  const auto policy = find(names, name);
+  if (!policy) {
+    throw JsonError("unknown policy " + quote(name) + "; there are " + quote(names[0].first) +
+                    " and " + quote(names[1].first));
+  }
+  return *policy;
+}
+
+TraceHeader read_header(std::string_view text) {
+  TraceHeader header;
+  bool is_trace = false;
+  bool has_zone = false;
+  JsonCursor json{text};
+  json.read_object([&](std::string_view key) {
+    if (key == "trace") {
+      is_trace = json.read_raw() == quote(version);
+    } else if (key == "zone") {
+      header.zone = json.read_string();
+      has_zone = true;
+    } else if (key == "maxConcurrent") {
+      const std::int64_t bound = json.read_integer();
+      if (bound < 0) throw JsonError("maxConcurrent is " + std::to_string(bound) + ", below 0");
+      header.max_concurrent = static_cast<std::size_t>(bound);
+    } else if (key == "policies") {
+      json.read_object([&](std::string_view policy) {
+        if (policy == "repeatedMinutes") {
+          header.repeated_minutes = read_policy(json, repeated_minutes_names);
+        } else if (policy == "reinitialize") {
+          header.reinitialize = read_policy(json, reinitialize_names);
+        } else if (policy == "override") {
+          header.override = read_policy(json, override_names);
+        } else {
+          json.read_raw();
+        }
+      });
+    } else {
+      json.read_raw();
+    }
+  });
+  json.end();
+  if (!is_trace) throw JsonError("the header has no \"trace\":\"dutiful/1\"");
+  if (!has_zone) throw JsonError("the header names no zone");
+  return header;
+}
+
+// The fields of an event, as the line has them; empty where it has none of that name.
+struct Fields {
+  std::string_view at, event, task, reason, error, until, registrations;
+
+  std::string_view* find(std::string_view key) {
+    if (key == "at") return &at;
+    if (key == "event") return &event;
+    if (key == "task") return &task;
+    if (key == "reason") return &reason;
+    if (key == "error") return &error;
+    if (key == "until") return &until;
+    if (key == "registrations") return &registrations;
+    return nullptr;
+  }
+};
+
+void require(std::string_view raw, const char* field) {
+  if (raw.empty()) throw JsonError(std::string{"the field \""} + field + "\" is missing");
+}
+
+std::string read_text(std::string_view raw, const char* field) {
+  require(raw, field);
+  if (raw.front() != '"')
+    throw JsonError(std::string{"the field \""} + field + "\" is not a string");
+  return JsonCursor{raw}.read_string();
+}
+
+Instant read_instant(std::string_view raw, const char* field) {
+  const std::string text = read_text(raw, field);
+  const auto timestamp = parse_timestamp(text);
+  if (!timestamp || !timestamp->offset) {
+    throw JsonError(std::string{"the field \""} + field + "\" is " + quote(text) +
+                    ", which is not an instant like 2025-03-09T06:58:00.000Z");
+  }
+  return timestamp->instant(*timestamp->offset);
+}
+
+std::vector<TracedRegistration> read_registrations(std::string_view raw) {
+  require(raw, "registrations");
+  std::vector<TracedRegistration> registrations;
+  JsonCursor json{raw};
+  json.read_array([&] {
+    TracedRegistration registration;
+    int place = 0;
+    json.read_array([&] {
+      switch (place++) {
+        case 0:
+          registration.name = json.read_string();
+          return;
+        case 1:
+          registration.cron = json.read_string();
+          return;
+        case 2:
+          registration.retry_delay = Duration{json.read_integer()};
+          return;
+        default:
+          json.read_raw();
+      }
+    });
+    if (place != 3) {
+      throw JsonError("a registration has " + std::to_string(place) +
+                      " elements instead of 3: name, cron, retry delay in ms");
+    }
+    registrations.push_back(std::move(registration));
+  });
+  return registrations;
+}
+
+TraceEvent make_event(const Fields& fields) {
+  const std::string name = read_text(fields.event, "event");
+  if (name == "RunStart") {
+    return RunStart{read_text(fields.task, "task"), read_text(fields.reason, "reason")};
+  }
+  if (name == "RunSuccess") return RunSuccess{read_text(fields.task, "task")};
+  if (name == "RunFailure") return RunFailure{read_text(fields.task, "task")};
+  if (name == "InitStart") return InitStart{read_registrations(fields.registrations)};
+  if (name == "InitSuccess") return InitSuccess{};
+  if (name == "InitFailure") return InitFailure{read_text(fields.error, "error")};
+  if (name == "StopStart") return StopStart{};
+  if (name == "StopEnd") return StopEnd{};
+  if (name == "Crash") return Crash{};
+  if (name == "Freeze") return Freeze{read_instant(fields.until, "until")};
+  throw JsonError("unknown event " + quote(name));
+}
+
+TracedEvent read_event(std::string_view text) {
+  Fields fields;
+  JsonCursor json{text};
+  json.read_object([&](std::string_view key) {
+    const std::string_view raw = json.read_raw();
+    if (std::string_view* field = fields.find(key)) *field = raw;
+  });
+  json.end();
+  return {read_instant(fields.at, "at"), make_event(fields)};
+}
+
+std::string field(const char* name, std::string_view value) {
+  return std::string{",\""}.append(name).append("\":").append(value);
+}
+
+std::string fields_of(const InitStart& event) {
+  return field("event", "\"InitStart\"") + field("registrations", to_json(event.registrations));
+}
+std::string fields_of(const InitSuccess&) {
+  return field("event", "\"InitSuccess\"");
+}
+std::string fields_of(const InitFailure& event) {
+  return field("event", "\"InitFailure\"") + field("error", json_string(event.error));
+}
+std::string fields_of(const StopStart&) {
+  return field("event", "\"StopStart\"");
+}
+std::string fields_of(const StopEnd&) {
+  return field("event", "\"StopEnd\"");
+}
+std::string fields_of(const RunStart& event) {
+  return field("event", "\"RunStart\"") + field("task", json_string(event.task)) +
+         field("reason", json_string(event.reason));
+}
+std::string fields_of(const RunSuccess& event) {
+  return field("event", "\"RunSuccess\"") + field("task", json_string(event.task));
+}
+std::string fields_of(const RunFailure& event) {
+  return field("event", "\"RunFailure\"") + field("task", json_string(event.task));
+}
+std::string fields_of(const Crash&) {
+  return field("event", "\"Crash\"");
+}
+std::string fields_of(const Freeze& event) {
+  return field("event", "\"Freeze\"") + field("until", quote(format_utc(event.until)));
+}
+
+}  // namespace
+
+std::optional<RepeatedMinutes> repeated_minutes_of(std::string_view name) {
+  return find(repeated_minutes_names, name);
+}
+
+std::optional<Reinitialize> reinitialize_of(std::string_view name) {
+  return find(reinitialize_names, name);
+}
+
+std::optional<Override> override_of(std::string_view name) {
+  return find(override_names, name);
+}
+
+std::string to_line(const TraceHeader& header) {
+  std::string line = "{\"trace\":" + quote(version) + field("zone", json_string(header.zone));
+  std::string policies;
+  const auto add = [&policies](const char* name, std::string_view value) {
+    policies += field(name, quote(value)).substr(policies.empty() ? 1 : 0);
+  };
+  if (header.repeated_minutes) {
+    add("repeatedMinutes", name_of(repeated_minutes_names, *header.repeated_minutes));
+  }
+  if (header.reinitialize) {
+    add("reinitialize", name_of(reinitialize_names, *header.reinitialize));
+  }
+  if (header.override) add("override", name_of(override_names, *header.override));
+  if (!policies.empty()) line += field("policies", '{' + policies + '}');
+  if (header.max_concurrent != 0) {
+    line += field("maxConcurrent", std::to_string(header.max_concurrent));
+  }
+  return line + '}';
+}
+
+std::string to_line(Instant at, const TraceEvent& event) {
+  return "{\"at\":" + quote(format_utc(at)) +
+         std::visit([](const auto& e) { return fields_of(e); }, event) + '}';
+}
+
+std::string to_json(const std::vector<TracedRegistration>& registrations) {
+  std::string json = "[";
+  for (const TracedRegistration& registration : registrations) {
+    if (json.size() > 1) json += ',';
+    json += '[' + json_string(registration.name) + ',' + json_string(registration.cron) + ',' +
+            std::to_string(registration.retry_delay.count()) + ']';
+  }
+  return json + ']';
+}
+
+TraceReader::TraceReader(std::istream& in) : in_(in) {
+  line_ = 1;
+  if (!std::getline(in_, text_)) throw MalformedTrace(line_, "there is no header");
+  try {
+    header_ = read_header(text_);
+  } catch (const JsonError& error) {
+    throw MalformedTrace(line_, error.what());
+  }
+}
+
+bool TraceReader::read(TracedEvent& event) {
+  if (!std::getline(in_, text_)) return false;
+  ++line_;
+  try {
+    event = read_event(text_);
+  } catch (const JsonError& error) {
+    throw MalformedTrace(line_, error.what());
+  }
+  if (event.at < latest_) {
+    throw MalformedTrace(line_,
+                         "it is from " + format_utc(event.at) + ", before the line above (" +
+                             format_utc(latest_) + ")");
+  }
+  latest_ = event.at;
+  return true;
+}
+
+}  // namespace dutiful

@@ -1,0 +1,71 @@
+// A trace as text: JSON Lines, a header first and then an event on each line.
+#pragma once
+
+#include <cstddef>
+#include <iosfwd>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include <dutiful/calendar.h>
+#include <dutiful/policies.h>
+
+#include "trace/event.h"
+
+namespace dutiful {
+
+// What holds for the whole trace. What it does not say is the default.
+struct TraceHeader {
+  std::string zone;
+  std::optional<RepeatedMinutes> repeated_minutes{};
+  std::optional<Reinitialize> reinitialize{};
+  std::optional<Override> override{};
+  std::size_t max_concurrent = 0;  // 0: no bound
+};
+
+// The lines, without their newlines.
+[[nodiscard]] std::string to_line(const TraceHeader& header);
+[[nodiscard]] std::string to_line(Instant at, const TraceEvent& event);
+
+// [["a","* * * * *",300000],…]: the list as a trace holds it.
+[[nodiscard]] std::string to_json(const std::vector<TracedRegistration>& registrations);
+
+// The policies as headers and scenarios name them; nothing where there is no such policy.
+[[nodiscard]] std::optional<RepeatedMinutes> repeated_minutes_of(std::string_view name);
+[[nodiscard]] std::optional<Reinitialize> reinitialize_of(std::string_view name);
+[[nodiscard]] std::optional<Override> override_of(std::string_view name);
+
+class MalformedTrace : public std::runtime_error {
+ public:
+  MalformedTrace(std::size_t line, const std::string& reason)
+      : std::runtime_error(reason), line_(line) {}
+  [[nodiscard]] std::size_t line() const noexcept { return line_; }
+
+ private:
+  std::size_t line_;  // from 1, the header included
+};
+
+// Reads a trace of any length, a line at a time.
+class TraceReader {
+ public:
+  // Reads the header. The stream must outlive the reader. Throws MalformedTrace.
+  explicit TraceReader(std::istream& in);
+
+  [[nodiscard]] const TraceHeader& header() const { return header_; }
+
+  // The next event, or false at the end. Throws MalformedTrace.
+  bool read(TracedEvent& event);
+
+  // The number of the line that was read last.
+  [[nodiscard]] std::size_t line() const { return line_; }
+
+ private:
+  std::istream& in_;
+  TraceHeader header_;
+  std::string text_;
+  std::size_t line_ = 0;
+  Instant latest_ = Instant::min();
+};
+
+}  // namespace dutiful

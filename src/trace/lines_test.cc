@@ -1,0 +1,118 @@
+#include "trace/lines.h"
+
+#include <sstream>
+
+#include <gtest/gtest.h>
+
+namespace dutiful {
+namespace {
+
+constexpr const char* header = R"({"trace":"dutiful/1","zone":"UTC"})";
+
+// Reads all of a trace and writes it again.
+std::string rewritten(const std::string& text) {
+  std::istringstream in{text};
+  TraceReader reader{in};
+  std::string out = to_line(reader.header()) + '\n';
+  for (TracedEvent event; reader.read(event);) out += to_line(event.at, event.event) + '\n';
+  return out;
+}
+
+TEST(TraceLines, are_read_and_written_alike) {
+  const std::string text =
+      R"({"trace":"dutiful/1","zone":"America/New_York","policies":{"repeatedMinutes":"first_only","reinitialize":"reconcile","override":"reset_history"},"maxConcurrent":3}
+{"at":"2025-03-09T06:58:00.000Z","event":"InitStart","registrations":[["a\"\n\\é","* * * * *",300000],["b","0 0 * * *",-1]]}
+{"at":"2025-03-09T06:58:00.000Z","event":"InitFailure","error":"NegativeRetryDelayError"}
+{"at":"2025-03-09T06:58:00.000Z","event":"InitStart","registrations":[]}
+{"at":"2025-03-09T06:58:00.000Z","event":"InitSuccess"}
+{"at":"2025-03-09T06:58:00.001Z","event":"RunStart","task":"a","reason":"boot"}
+{"at":"2025-03-09T06:58:02.500Z","event":"RunFailure","task":"a"}
+{"at":"2025-03-09T06:58:02.500Z","event":"RunSuccess","task":"b"}
+{"at":"2025-03-09T06:58:03.000Z","event":"Freeze","until":"2025-03-09T06:59:03.000Z"}
+{"at":"2025-03-09T06:59:03.000Z","event":"StopStart"}
+{"at":"2025-03-09T06:59:03.000Z","event":"StopEnd"}
+{"at":"2025-03-09T06:59:30.000Z","event":"Crash"}
+)";
+  std::string expected = text;
+  expected.replace(expected.find("\\n"), 2, "\\u000a");  // as json_string() has it
+  EXPECT_EQ(rewritten(text), expected);
+}
+
+TEST(TraceLines, may_come_in_any_order_with_more_than_is_known) {
+  EXPECT_EQ(
+      rewritten(std::string{header} + "\n" +
+                R"({"task":"a","more":[{}],"event":"RunStart","until":7,"reason":"cron",)"
+                R"("scheduled":null,"at":"2025-03-09T07:58:00+01:00"})"),
+      std::string{header} + "\n" +
+          R"({"at":"2025-03-09T06:58:00.000Z","event":"RunStart","task":"a","reason":"cron"})" +
+          "\n");
+}
+
+struct Malformed {
+  std::size_t line;
+  std::string reason;
+};
+
+Malformed malformed(const std::string& text) {
+  try {
+    (void)rewritten(text);
+  } catch (const MalformedTrace& error) {
+    return {error.line(), error.what()};
+  }
+  return {0, "is not malformed"};
+}
+
+TEST(TraceLines, tell_what_is_wrong_with_a_header) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"", "there is no header"},
+      {R"({"zone":"UTC"})", "the header has no \"trace\":\"dutiful/1\""},
+      {R"({"trace":"dutiful/2","zone":"UTC"})", "the header has no \"trace\":\"dutiful/1\""},
+      {R"({"trace":"dutiful/1"})", "the header names no zone"},
+      {R"({"trace":"dutiful/1","zone":"UTC","maxConcurrent":-1})", "maxConcurrent is -1, below 0"},
+      {R"({"trace":"dutiful/1","zone":"UTC","policies":{"override":"keep"}})",
+       "unknown policy \"keep\"; there are \"keep_history\" and \"reset_history\""}};
+  for (const auto& [text, reason] : cases) {
+    EXPECT_EQ(malformed(text).line, 1U) << text;
+    EXPECT_EQ(malformed(text).reason, reason) << text;
+  }
+}
+
+TEST(TraceLines, tell_what_is_wrong_with_an_event) {
+  const std::pair<const char*, const char*> cases[] = {
+      {R"({"event":"Crash"})", "the field \"at\" is missing"},
+      {R"({"at":"yesterday","event":"Crash"})",
+       "the field \"at\" is \"yesterday\", which is not an instant like 2025-03-09T06:58:00.000Z"},
+      {R"({"at":"2025-03-09T06:58:00.000","event":"Crash"})",
+       "the field \"at\" is \"2025-03-09T06:58:00.000\", which is not an instant like "
+       "2025-03-09T06:58:00.000Z"},
+      {R"({"at":"2025-03-09T06:58:00.000Z"})", "the field \"event\" is missing"},
+      {R"({"at":"2025-03-09T06:58:00.000Z","event":"runstart"})", "unknown event \"runstart\""},
+      {R"({"at":"2025-03-09T06:58:00.000Z","event":"RunSuccess"})",
+       "the field \"task\" is missing"},
+      {R"({"at":"2025-03-09T06:58:00.000Z","event":"RunSuccess","task":1})",
+       "the field \"task\" is not a string"},
+      {R"({"at":"2025-03-09T06:58:00.000Z","event":"RunStart","task":"a"})",
+       "the field \"reason\" is missing"},
+      {R"({"at":"2025-03-09T06:58:00.000Z","event":"Freeze"})", "the field \"until\" is missing"},
+      {R"({"at":"2025-03-09T06:58:00.000Z","event":"InitStart","registrations":[["a","b"]]})",
+       "a registration has 2 elements instead of 3: name, cron, retry delay in ms"},
+      {"", "bad JSON at column 1: an object was expected instead of the end of the line"}};
+  for (const auto& [text, reason] : cases) {
+    const std::string trace = std::string{header} + "\n" + text + "\n";
+    EXPECT_EQ(malformed(trace).line, 2U) << text;
+    EXPECT_EQ(malformed(trace).reason, reason) << text;
+  }
+}
+
+TEST(TraceLines, are_in_the_order_of_time) {
+  const std::string trace = std::string{header} + "\n" +
+                            R"({"at":"2025-03-09T06:58:00.000Z","event":"Crash"})" + "\n" +
+                            R"({"at":"2025-03-09T06:57:59.999Z","event":"Crash"})" + "\n";
+  EXPECT_EQ(malformed(trace).line, 3U);
+  EXPECT_EQ(malformed(trace).reason,
+            "it is from 2025-03-09T06:57:59.999Z, before the line above "
+            "(2025-03-09T06:58:00.000Z)");
+}
+
+}  // namespace
+}  // namespace dutiful
