@@ -27,6 +27,7 @@ using Action = std::function<Exit(Console&)>;
 void add_next(CLI::App& program, Action& chosen);
 void add_prev(CLI::App& program, Action& chosen);
 void add_explain(CLI::App& program, Action& chosen);
+void add_simulate(CLI::App& program, Action& chosen);
 void add_verify(CLI::App& program, Action& chosen);
 
 }  // namespace dutiful

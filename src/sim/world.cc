@@ -1,132 +1,90 @@
 #include "sim/world.h"
 
-#include <algorithm>
-#include <stdexcept>
-
 namespace dutiful {
 namespace {
 
-class World : public TraceSink {
- public:
-  explicit World(const Scenario& scenario) : scenario_(scenario) { boot(); }
-
-  std::vector<TracedEvent> play() {
-    auto step = scenario_.steps.begin();
-    while (true) {
-      const Instant now = next_instant(*step);
-      take_ends(now);
-      // Steps are in time order, so those that are due come first. A freeze defers what follows it.
-      while (step->at <= now && (step->kind == Step::Kind::end || now >= frozen_until_)) {
-        if (step->kind == Step::Kind::end) return std::move(events_);
-        take(*step++, now);
-      }
-      if (now >= frozen_until_) start_runs(now);
-    }
+std::vector<DurableTask> durable_tasks(const MemoryState& state) {
+  const auto happened = [](Instant at) { return at == no_instant ? std::optional<Instant>{} : at; };
+  std::vector<DurableTask> tasks;
+  for (const auto& [row, stored] : state.rows) {
+    const TaskConfig& config = stored.config;
+    const TaskProgress& progress = stored.progress;
+    tasks.push_back({.registration = {config.name, config.cron, config.retry_delay},
+                     .running = progress.state == TaskState::running,
+                     .started = happened(progress.last_attempt),
+                     .succeeded = happened(progress.last_success),
+                     .failed = happened(progress.last_failure)});
   }
-
- private:
-  struct Running {
-    TaskId task;
-    Instant ends_at;
-    Outcome outcome;
-  };
-
-  // More rounds at one instant than any finite scenario needs.
-  static constexpr int rounds_max = 100'000;
-
-  void on(Instant at, const TraceEvent& event) override { events_.push_back({at, event}); }
-
-  void boot() {
-    engine_ = std::make_unique<Engine>(
-        Calendar{scenario_.zone, scenario_.policies.repeated_minutes},
-        scenario_.policies,
-        [this] { return std::make_unique<MemoryStore>(state_); },
-        *this);
-    running_.clear();
-  }
-
-  Instant next_instant(const Step& step) {
-    Instant next = engine_->next_wake();
-    for (const Running& run : running_) next = std::min(next, run.ends_at);
-    if (step.kind != Step::Kind::end) next = std::min(next, step.at);
-    next = std::max(next, std::max(frozen_until_, now_));
-    if (step.kind == Step::Kind::end) next = std::min(next, std::max(step.at, now_));
-    rounds_ = next == now_ ? rounds_ + 1 : 0;
-    if (rounds_ > rounds_max) throw std::runtime_error("virtual time stands still");
-    return now_ = next;
-  }
-
-  // In the order in which they started.
-  void take_ends(Instant now) {
-    if (now < frozen_until_) return;
-    for (std::size_t i = 0; i < running_.size();) {
-      if (running_[i].ends_at > now) {
-        ++i;
-        continue;
-      }
-      const Running run = running_[i];
-      running_.erase(running_.begin() + static_cast<std::ptrdiff_t>(i));
-      engine_->end(run.task, run.outcome, now);
-      engine_->settle(now);
-    }
-  }
-
-  void take(const Step& step, Instant now) {
-    switch (step.kind) {
-      case Step::Kind::initialize:
-        try {
-          engine_->initialize(step.registrations, now);
-        } catch (const Error&) {
-          // The engine has said so in the trace.
-        }
-        return;
-      case Step::Kind::stop:
-        engine_->stop(now);
-        return;
-      case Step::Kind::crash:
-        on(now, Crash{});
-        engine_.reset();
-        boot();
-        return;
-      case Step::Kind::freeze:
-        on(now, Freeze{step.until});
-        frozen_until_ = step.until;
-        return;
-      case Step::Kind::end:
-        return;
-    }
-  }
-
-  void start_runs(Instant now) {
-    for (const Start& start : engine_->step(now)) {
-      const std::string& name = engine_->core().task(start.task).config.name;
-      const ScriptedRun run = next_run(name);
-      if (run.result) running_.push_back({start.task, now + run.takes, *run.result});
-    }
-  }
-
-  ScriptedRun next_run(const std::string& name) {
-    const auto script = scenario_.callbacks.find(name);
-    if (script == scenario_.callbacks.end() || script->second.empty()) return {};
-    const std::size_t invocation = invocations_[name]++;
-    return script->second[std::min(invocation, script->second.size() - 1)];
-  }
-
-  const Scenario& scenario_;
-  std::shared_ptr<MemoryState> state_ = std::make_shared<MemoryState>();
-  std::unique_ptr<Engine> engine_;
-  std::vector<Running> running_;
-  std::map<std::string, std::size_t> invocations_;
-  std::vector<TracedEvent> events_;
-  Instant now_ = Instant::min();
-  Instant frozen_until_ = Instant::min();
-  int rounds_ = 0;
-};
+  return tasks;
+}
 
 }  // namespace
 
-std::vector<TracedEvent> play(const Scenario& scenario) {
-  return World{scenario}.play();
+World::World(const Zone& zone, const Policies& policies, TraceSink& trace)
+    : calendar_(zone, policies.repeated_minutes), policies_(policies), trace_(trace) {
+  boot();
+}
+
+void World::boot() {
+  TraceSink& observer = *this;
+  engine_ = std::make_unique<Engine>(
+      calendar_,
+      policies_,
+      [this] { return make_faulty(std::make_unique<MemoryStore>(state_), faults_); },
+      observer);
+}
+
+void World::on(Instant at, const TraceEvent& event) {
+  if (faults_.crashed) return;
+  in_flight_.on(at, event);
+  trace_.on(at, event);
+}
+
+void World::initialize(const std::vector<TaskConfig>& list) {
+  try {
+    engine_->initialize(list, now_);
+  } catch (const Error&) {
+    // The engine has said so in the trace.
+  }
+  die_if_crashed();
+}
+
+void World::stop() {
+  engine_->stop(now_);
+  die_if_crashed();
+}
+
+void World::crash() {
+  faults_ = {};
+  for (const TracedEvent& event : in_flight_.untold(durable_tasks(*state_))) on(now_, event.event);
+  on(now_, Crash{});
+  running_.clear();
+  engine_.reset();
+  boot();
+}
+
+void World::die_if_crashed() {
+  if (faults_.crashed) crash();
+}
+
+std::vector<StartedRun> World::start() {
+  std::vector<StartedRun> started;
+  for (const Start& start : engine_->step(now_)) {
+    running_.emplace(runs_, start.task);
+    started.push_back({runs_++, start.task, engine_->core().task(start.task).config.name});
+  }
+  die_if_crashed();
+  return started;
+}
+
+void World::end(std::uint64_t number, Outcome outcome) {
+  const auto run = running_.find(number);
+  if (run == running_.end()) return;
+  const TaskId task = run->second;
+  running_.erase(run);
+  engine_->end(task, outcome, now_);
+  engine_->settle(now_);
+  die_if_crashed();
 }
 
 }  // namespace dutiful

@@ -1,43 +1,71 @@
-// A virtual world around the real engine: exact time, scripted callbacks, crashes and freezes.
+// A virtual world around the real engine: exact time, a state in memory, crashes and faults.
 #pragma once
 
 #include <map>
 #include <memory>
-#include <optional>
-#include <string>
 #include <vector>
 
 #include "engine/engine.h"
+#include "sim/faults.h"
 #include "store/memory/memory_store.h"
+#include "trace/in_flight.h"
 
 namespace dutiful {
 
-// What one run of a task does.
-struct ScriptedRun {
-  Duration takes{};
-  std::optional<Outcome> result = Outcome::success;  // nothing: it never ends
+// A callback that is to run.
+struct StartedRun {
+  std::uint64_t number;  // in the order of their starts
+  TaskId task;
+  std::string name;
 };
 
-struct Step {
-  enum class Kind { initialize, stop, crash, freeze, end };
-  Instant at;
-  Kind kind;
-  std::vector<TaskConfig> registrations;  // of an initialize
-  Instant until{};                        // of a freeze
-};
+// Everything happens when it is told to, at the instant that the clock shows. Whoever drives it
+// decides what and when, and has to say which runs end.
+class World : private TraceSink {
+ public:
+  // What is observed goes to the trace, which must outlive the world.
+  World(const Zone& zone, const Policies& policies, TraceSink& trace);
 
-struct Scenario {
-  Zone zone = Zone::utc();
-  Policies policies;
-  std::map<std::string, std::vector<ScriptedRun>> callbacks;  // the last run of each repeats
-  std::vector<Step> steps;                                    // in time order; the last is `end`
-};
+  [[nodiscard]] Instant now() const { return now_; }
+  void set_clock(Instant now) { now_ = now; }
 
-// Plays a scenario and returns what was observed. Time is exact: a start happens at the instant its
-// obligation arises. At one instant callbacks end first, then the steps happen, then tasks start.
-//
-// Throws std::runtime_error where virtual time would stand still: a task that always fails at once,
-// and is retried at once.
-[[nodiscard]] std::vector<TracedEvent> play(const Scenario& scenario);
+  void initialize(const std::vector<TaskConfig>& list);
+  void stop();
+  // The process dies: what is not durable is lost, and another starts with what is.
+  void crash();
+  void freeze(Instant until) { on(now_, Freeze{until}); }
+  void fail_commits(int count) { faults_.failing_commits += count; }
+  void crash_in_commit(CrashIn when) { faults_.crash_in = when; }
+
+  // Starts what is owed a run; none, where the process dies of it.
+  std::vector<StartedRun> start();
+  // The run of that number ends, unless it has been interrupted.
+  void end(std::uint64_t number, Outcome outcome);
+
+  // The tasks that run, by the number of the run.
+  [[nodiscard]] const std::map<std::uint64_t, TaskId>& running() const { return running_; }
+
+  // When start() will next have something to do; in the past where that is now.
+  [[nodiscard]] Instant next_wake() const { return engine_->next_wake(); }
+
+  [[nodiscard]] const Engine& engine() const { return *engine_; }
+  [[nodiscard]] const MemoryState& state() const { return *state_; }
+
+ private:
+  void on(Instant at, const TraceEvent& event) override;
+  void boot();
+  void die_if_crashed();
+
+  Calendar calendar_;
+  Policies policies_;
+  TraceSink& trace_;
+  Instant now_ = Instant::min();
+  std::shared_ptr<MemoryState> state_ = std::make_shared<MemoryState>();
+  Faults faults_;
+  std::unique_ptr<Engine> engine_;
+  std::map<std::uint64_t, TaskId> running_;
+  std::uint64_t runs_ = 0;
+  InFlight in_flight_;
+};
 
 }  // namespace dutiful

@@ -5,61 +5,19 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "sim/world.h"
-#include "support/times.h"
+#include "sim/play.h"
+#include "time/iso8601.h"
 
 namespace dutiful {
 namespace {
 
 using nlohmann::json;
 
-std::vector<TaskConfig> registrations_of(const json& list) {
-  std::vector<TaskConfig> registrations;
-  for (const json& entry : list) {
-    registrations.push_back({.name = entry[0],
-                             .cron = entry[1],
-                             .retry_delay = Duration{entry[2].get<std::int64_t>()}});
-  }
-  return registrations;
-}
-
-Scenario read_scenario(const json& text) {
-  Scenario scenario;
-  scenario.zone = Zone::load(text["zone"].get<std::string>());
-  const json policies = text.value("policies", json::object());
-  if (policies.value("repeatedMinutes", "both") == "first_only") {
-    scenario.policies.repeated_minutes = RepeatedMinutes::first_only;
-  }
-  if (policies.value("reinitialize", "reject") == "reconcile") {
-    scenario.policies.reinitialize = Reinitialize::reconcile;
-  }
-  if (policies.value("override", "keep_history") == "reset_history") {
-    scenario.policies.override = Override::reset_history;
-  }
-  scenario.policies.max_concurrent = text.value("maxConcurrent", 0U);
-  const json callbacks = text.value("callbacks", json::object());
-  for (const auto& [name, runs] : callbacks.items()) {
-    for (const json& run : runs) {
-      ScriptedRun scripted{Duration{run.value("takesMs", 0)}};
-      if (run["result"] == "failure") scripted.result = Outcome::failure;
-      if (run["result"] == "never") scripted.result.reset();
-      scenario.callbacks[name].push_back(scripted);
-    }
-  }
-  const std::map<std::string, Step::Kind> kinds{{"initialize", Step::Kind::initialize},
-                                                {"stop", Step::Kind::stop},
-                                                {"crash", Step::Kind::crash},
-                                                {"freeze", Step::Kind::freeze},
-                                                {"end", Step::Kind::end}};
-  for (const json& step : text["steps"]) {
-    scenario.steps.push_back(
-        {.at = at(step["at"].get<std::string>()),
-         .kind = kinds.at(step["do"]),
-         .registrations = registrations_of(step.value("registrations", json::array())),
-         .until = step.contains("until") ? at(step["until"].get<std::string>()) : Instant{}});
-  }
-  return scenario;
-}
+class Events : public TraceSink {
+ public:
+  void on(Instant at, const TraceEvent& event) override { events.push_back({at, event}); }
+  std::vector<TracedEvent> events;
+};
 
 // An event as one line: its instant, name and task; then what else counts.
 struct Line {
@@ -127,9 +85,9 @@ TEST(Scenarios, of_the_oracle_are_played_as_expected) {
     std::vector<Line> lines;
     for (const json& event : expected["trace"]) lines.push_back(line_of(event));
     std::vector<Line> observed;
-    for (const TracedEvent& event : play(read_scenario(expected["scenario"]))) {
-      observed.push_back(line_of(event));
-    }
+    Events trace;
+    play(parse_scenario(expected["scenario"].dump()), trace);
+    for (const TracedEvent& event : trace.events) observed.push_back(line_of(event));
     EXPECT_EQ(normalised(observed), normalised(lines))
         << expected.value("name", "scenario " + std::to_string(played + 1)) << '\n'
         << expected["scenario"];

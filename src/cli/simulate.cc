@@ -1,0 +1,65 @@
+// dutiful simulate: plays a scenario in virtual time and prints its trace.
+
+#include <iterator>
+#include <memory>
+#include <ostream>
+
+#include <CLI/CLI.hpp>
+
+#include "cli/commands.h"
+#include "cli/input.h"
+#include "sim/play.h"
+#include "text/quote.h"
+
+namespace dutiful {
+namespace {
+
+// Keeps the beginning of a trace back, so that a scenario that turns out not to be playable leaves
+// nothing behind, unless it is a long one.
+class Printer : public TraceSink {
+ public:
+  explicit Printer(std::ostream& out) : out_(out) {}
+
+  void on(Instant at, const TraceEvent& event) override { add(to_line(at, event)); }
+  void add(const std::string& line) {
+    text_.append(line).append("\n");
+    if (text_.size() >= kept_max) flush();
+  }
+  void flush() {
+    out_ << text_;
+    text_.clear();
+  }
+
+ private:
+  static constexpr std::size_t kept_max = std::size_t{1} << 20;
+  std::ostream& out_;
+  std::string text_;
+};
+
+Exit simulate(const std::string& file, Console& console) try {
+  const Input input{file};
+  const std::string text{std::istreambuf_iterator<char>{input.stream()}, {}};
+  const Scenario scenario = parse_scenario(text);
+  Printer printer{console.out};
+  printer.add(to_line(header_of(scenario)));
+  play(scenario, printer);
+  printer.flush();
+  return Exit::done;
+} catch (const MalformedScenario& error) {
+  throw UsageError(quote(file) + ": " + error.what());
+}
+
+}  // namespace
+
+void add_simulate(CLI::App& program, Action& chosen) {
+  auto file = std::make_shared<std::string>();
+  CLI::App* command =
+      program.add_subcommand("simulate", "Play a scenario in virtual time and print its trace");
+  command->add_option("SCENARIO", *file, "The scenario, a JSON file; - is standard input")
+      ->required();
+  command->footer("Example:\n  dutiful simulate scenario.json | dutiful verify -");
+  command->callback(
+      [=, &chosen] { chosen = [=](Console& console) { return simulate(*file, console); }; });
+}
+
+}  // namespace dutiful

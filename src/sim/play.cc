@@ -1,0 +1,146 @@
+#include "sim/play.h"
+
+#include <algorithm>
+#include <queue>
+#include <unordered_map>
+
+#include "sim/world.h"
+#include "text/quote.h"
+
+namespace dutiful {
+namespace {
+
+class Player {
+ public:
+  Player(const Scenario& scenario, TraceSink& trace)
+      : scenario_(scenario), world_(scenario.zone, scenario.policies, trace) {}
+
+  void play() {
+    auto step = scenario_.steps.begin();
+    while (true) {
+      world_.set_clock(next_instant(*step));
+      take_ends();
+      // Steps are in time order, so those that are due come first. A freeze defers what follows it.
+      while (step->at <= world_.now() && (step->kind == Step::Kind::end || !frozen())) {
+        if (step->kind == Step::Kind::end) return;
+        take(*step++);
+      }
+      if (!frozen()) start_runs();
+    }
+  }
+
+ private:
+  // The end of a run, as it is scripted.
+  struct End {
+    Instant at;
+    std::uint64_t number;
+    Outcome outcome;
+    friend bool operator<(const End& a, const End& b) { return a.at > b.at; }  // earliest first
+  };
+
+  [[nodiscard]] bool frozen() const { return world_.now() < frozen_until_; }
+
+  Instant next_instant(const Step& step) {
+    Instant next = world_.next_wake();
+    if (!ends_.empty()) next = std::min(next, ends_.top().at);
+    if (step.kind != Step::Kind::end) next = std::min(next, step.at);
+    next = std::max({next, frozen_until_, world_.now()});
+    if (step.kind == Step::Kind::end) next = std::min(next, std::max(step.at, world_.now()));
+    return next;
+  }
+
+  void take_ends() {
+    if (frozen()) return;
+    std::vector<End> due;
+    for (; !ends_.empty() && ends_.top().at <= world_.now(); ends_.pop())
+      due.push_back(ends_.top());
+    std::ranges::sort(due, {}, &End::number);
+    for (const End& end : due) world_.end(end.number, end.outcome);
+  }
+
+  void take(const Step& step) {
+    switch (step.kind) {
+      case Step::Kind::initialize:
+        return world_.initialize(step.registrations);
+      case Step::Kind::stop:
+        return world_.stop();
+      case Step::Kind::crash:
+        return world_.crash();
+      case Step::Kind::crash_in_commit:
+        return world_.crash_in_commit(step.crash_in);
+      case Step::Kind::fail_commits:
+        return world_.fail_commits(step.commits);
+      case Step::Kind::freeze:
+        frozen_until_ = step.until;
+        return world_.freeze(step.until);
+      case Step::Kind::set_clock:
+        return set_clock(step.until);
+      case Step::Kind::end:
+        return;
+    }
+  }
+
+  // For the theory that is a freeze, in which callbacks do not get on.
+  void set_clock(Instant to) {
+    if (to <= world_.now()) return;
+    world_.freeze(to);
+    decltype(ends_) shifted;
+    for (; !ends_.empty(); ends_.pop()) {
+      End end = ends_.top();
+      end.at += to - world_.now();
+      shifted.push(end);
+    }
+    ends_ = std::move(shifted);
+    world_.set_clock(to);
+  }
+
+  void start_runs() {
+    for (const StartedRun& started : world_.start()) {
+      const ScriptedRun run = next_run(started);
+      if (run.result) ends_.push({world_.now() + run.takes, started.number, *run.result});
+    }
+  }
+
+  ScriptedRun next_run(const StartedRun& started) {
+    const auto script = scenario_.callbacks.find(started.name);
+    if (script == scenario_.callbacks.end() || script->second.empty()) return {};
+    const std::vector<ScriptedRun>& runs = script->second;
+    const std::size_t invocation = invocations_[started.name]++;
+    if (invocation + 1 < runs.size()) return runs[invocation];
+
+    const ScriptedRun& run = runs.back();
+    const Core::Task& task = world_.engine().core().task(started.task);
+    if (run.result == Outcome::failure && run.takes == Duration::zero() &&
+        task.config.retry_delay == Duration::zero()) {
+      throw MalformedScenario("virtual time would stand still: " + quote(started.name) +
+                              " fails at once for ever and is retried at once; let it take a "
+                              "millisecond, or wait one for its retry");
+    }
+    return run;
+  }
+
+  const Scenario& scenario_;
+  World world_;
+  std::priority_queue<End> ends_;
+  std::unordered_map<std::string, std::size_t> invocations_;
+  Instant frozen_until_ = Instant::min();
+};
+
+}  // namespace
+
+void play(const Scenario& scenario, TraceSink& trace) {
+  Player{scenario, trace}.play();
+}
+
+TraceHeader header_of(const Scenario& scenario) {
+  const Policies& policies = scenario.policies;
+  TraceHeader header{.zone = scenario.zone.name(), .max_concurrent = policies.max_concurrent};
+  if (policies.repeated_minutes != RepeatedMinutes::both) {
+    header.repeated_minutes = policies.repeated_minutes;
+  }
+  if (policies.reinitialize != Reinitialize::reject) header.reinitialize = policies.reinitialize;
+  if (policies.override != Override::keep_history) header.override = policies.override;
+  return header;
+}
+
+}  // namespace dutiful

@@ -1,0 +1,78 @@
+#include "trace/in_flight.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace dutiful {
+namespace {
+
+bool is_registered(std::vector<TracedRegistration> list, std::span<const DurableTask> state) {
+  std::vector<TracedRegistration> durable;
+  for (const DurableTask& task : state) durable.push_back(task.registration);
+  std::ranges::sort(list, {}, &TracedRegistration::name);
+  std::ranges::sort(durable, {}, &TracedRegistration::name);
+  return list == durable;
+}
+
+}  // namespace
+
+void InFlight::on(Instant at, const TraceEvent& event) {
+  if (const auto* start = std::get_if<RunStart>(&event)) {
+    started_.insert_or_assign(start->task, at);
+    interrupted_.erase(start->task);
+  } else if (const auto* success = std::get_if<RunSuccess>(&event)) {
+    started_.erase(success->task);
+  } else if (const auto* failure = std::get_if<RunFailure>(&event)) {
+    started_.erase(failure->task);
+  } else if (const auto* initialize = std::get_if<InitStart>(&event)) {
+    ++calls_;
+    initializing_ = initialize->registrations;
+  } else if (std::holds_alternative<InitSuccess>(event)) {
+    --calls_;
+    initializing_.reset();
+    active_ = true;
+  } else if (std::holds_alternative<InitFailure>(event)) {
+    --calls_;
+    initializing_.reset();
+  } else if (std::holds_alternative<StopStart>(event)) {
+    ++calls_;
+  } else if (std::holds_alternative<StopEnd>(event)) {
+    --calls_;
+    active_ = false;
+  } else if (std::holds_alternative<Crash>(event)) {
+    auto interrupted = std::move(interrupted_);
+    for (auto& [task, started] : started_) interrupted.insert_or_assign(task, started);
+    *this = {};
+    interrupted_ = std::move(interrupted);
+  }
+}
+
+std::vector<TracedEvent> InFlight::untold(std::span<const DurableTask> state) const {
+  std::vector<TracedEvent> events;
+  if (!alive()) return events;
+  if (initializing_ && is_registered(*initializing_, state)) {
+    events.push_back({Instant::min(), InitSuccess{}});
+  }
+  for (const DurableTask& task : state) {
+    const std::string& name = task.registration.name;
+    const auto told = started_.find(name);
+    if (told != started_.end()) {
+      if (task.running && task.started == told->second) continue;  // it was interrupted
+      // One transaction may have held the end of this run and the start of the next.
+      if (task.failed && *task.failed >= told->second && task.failed > task.succeeded) {
+        events.push_back({*task.failed, RunFailure{name}});
+      } else if (task.succeeded && *task.succeeded >= told->second) {
+        events.push_back({*task.succeeded, RunSuccess{name}});
+      }
+    }
+    if (!task.running || !task.started) continue;
+    const auto before = interrupted_.find(name);
+    if (before == interrupted_.end() || before->second != *task.started) {
+      events.push_back({*task.started, RunStart{name, "cron"}});
+    }
+  }
+  std::ranges::stable_sort(events, {}, &TracedEvent::at);
+  return events;
+}
+
+}  // namespace dutiful

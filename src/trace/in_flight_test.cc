@@ -1,0 +1,113 @@
+#include "trace/in_flight.h"
+
+#include <gtest/gtest.h>
+
+#include "support/times.h"
+#include "trace/lines.h"
+
+namespace dutiful {
+namespace {
+
+const Instant noon = at("2025-03-03T12:00:00Z");
+const Instant one = at("2025-03-03T13:00:00Z");
+const Instant two = at("2025-03-03T14:00:00Z");
+
+const TracedRegistration hourly{"a", "0 * * * *", {}};
+
+// The newest run of `a` in a state.
+struct State {
+  Instant started;
+  bool running;
+  std::optional<Instant> succeeded;
+  std::optional<Instant> failed;
+};
+
+std::string untold(const InFlight& trace, const State& state) {
+  const DurableTask task{hourly, state.running, state.started, state.succeeded, state.failed};
+  std::string text;
+  for (const TracedEvent& event : trace.untold(std::span{&task, 1})) {
+    if (std::holds_alternative<InitSuccess>(event.event)) {
+      text += "initialized;";
+      continue;
+    }
+    text += to_line(event.at, event.event).substr(18, 5) + ' ' +
+            std::string{std::holds_alternative<RunStart>(event.event)     ? "start"
+                        : std::holds_alternative<RunSuccess>(event.event) ? "success"
+                                                                          : "failure"} +
+            ';';
+  }
+  return text;
+}
+
+InFlight active() {
+  InFlight trace;
+  trace.on(noon, InitStart{{hourly}});
+  trace.on(noon, InitSuccess{});
+  return trace;
+}
+
+InFlight running_since_noon() {
+  InFlight trace = active();
+  trace.on(noon, RunStart{"a", "cron"});
+  return trace;
+}
+
+TEST(InFlight, knows_whether_a_scheduler_is_alive) {
+  InFlight trace;
+  EXPECT_FALSE(trace.alive());
+  trace.on(noon, InitStart{});
+  EXPECT_TRUE(trace.alive());
+  trace.on(noon, InitFailure{"any"});
+  EXPECT_FALSE(trace.alive());
+  trace.on(noon, InitStart{});
+  trace.on(noon, InitSuccess{});
+  EXPECT_TRUE(trace.alive());
+  trace.on(noon, StopStart{});
+  trace.on(noon, StopEnd{});
+  EXPECT_FALSE(trace.alive());
+  trace.on(noon, RunStart{"a", "cron"});
+  EXPECT_TRUE(trace.alive());
+  trace.on(noon, Crash{});
+  EXPECT_FALSE(trace.alive());
+}
+
+TEST(InFlight, has_nothing_to_add_to_a_trace_that_is_whole) {
+  EXPECT_EQ(untold(running_since_noon(), {noon, true, {}, {}}), "");
+  EXPECT_EQ(untold(running_since_noon(), {noon, true, noon, {}}), "");
+  EXPECT_EQ(untold(active(), {noon, false, noon, {}}), "");
+}
+
+TEST(InFlight, tells_an_end_that_was_recorded) {
+  EXPECT_EQ(untold(running_since_noon(), {noon, false, one, {}}), "13:00 success;");
+  EXPECT_EQ(untold(running_since_noon(), {noon, false, {}, one}), "13:00 failure;");
+  EXPECT_EQ(untold(running_since_noon(), {noon, false, noon - std::chrono::hours{1}, one}),
+            "13:00 failure;");
+}
+
+TEST(InFlight, tells_a_start_that_was_recorded) {
+  EXPECT_EQ(untold(active(), {noon, true, {}, {}}), "12:00 start;");
+}
+
+TEST(InFlight, tells_both_of_one_transaction) {
+  EXPECT_EQ(untold(running_since_noon(), {two, true, one, {}}), "13:00 success;14:00 start;");
+}
+
+TEST(InFlight, tells_a_list_that_was_registered) {
+  InFlight trace;
+  trace.on(noon, InitStart{{hourly}});
+  EXPECT_EQ(untold(trace, {{}, false, {}, {}}), "initialized;");
+  trace.on(noon, Crash{});
+  trace.on(noon, InitStart{{{"a", "30 * * * *", {}}}});
+  EXPECT_EQ(untold(trace, {{}, false, {}, {}}), "");
+}
+
+TEST(InFlight, tells_nothing_of_what_an_earlier_crash_interrupted) {
+  InFlight trace = running_since_noon();
+  trace.on(one, Crash{});
+  EXPECT_EQ(untold(trace, {noon, true, {}, {}}), "");
+  trace.on(two, InitStart{{{"a", "30 * * * *", {}}}});
+  EXPECT_EQ(untold(trace, {noon, true, {}, {}}), "");
+}
+
+}  // namespace
+}  // namespace dutiful
