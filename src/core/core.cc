@@ -142,6 +142,19 @@ void Core::end(TaskId id, Outcome outcome, Instant now) {
   make_ready(id, now);
 }
 
+void Core::postpone_end(TaskId id, Instant now) {
+  Task& task = tasks_[id];
+  if (!task.registered) return;
+  if (task.progress.state != TaskState::awaiting_retry) {
+    task.progress.last_success = now;
+    return;
+  }
+  --awaiting_retry_;
+  task.progress.last_failure = now;
+  task.progress.retry_at = later(now, task.config.retry_delay);
+  await_retry(id);
+}
+
 std::vector<Start> Core::start_due(Instant now, std::size_t limit) {
   if (now + clock_ahead_max < latest_) {
     take_clock_back(now);

@@ -42,6 +42,10 @@ class Core {
   // A run has ended. Requires that the task runs.
   void end(TaskId id, Outcome outcome, Instant now);
 
+  // The end of a run could not be recorded then, and is to be now. It counts from when it is (K5,
+  // H5). Requires that the task has not been started since.
+  void postpone_end(TaskId id, Instant now);
+
   // Starts what is owed a run at `now` and may run: earliest due first, then by name (X1).
   [[nodiscard]] std::vector<Start> start_due(Instant now, std::size_t limit = ~std::size_t{0});
 

@@ -115,6 +115,7 @@ void Engine::end(TaskId task, Outcome outcome, Instant now, std::string error) {
 std::vector<Start> Engine::step(Instant now, std::size_t limit) {
   // Unless the clock has been set back meanwhile.
   if (now < retry_store_at_ && retry_store_at_ - now <= retry_delay_) return {};
+  postpone_ends(now);
   std::vector<Start> starts;
   if (lifecycle_ == Lifecycle::running) starts = core_.start_due(now, limit);
   if (!make_durable(starts, now)) {
@@ -135,6 +136,15 @@ Instant Engine::next_wake() const {
   if (lifecycle_ != Lifecycle::running && !owing) return Instant::max();
   const Instant wake = owing ? no_instant : core_.next_wake();
   return std::max(wake, retry_store_at_);
+}
+
+// An end is observed when it is durably recorded (H5): what could not be counts from now.
+void Engine::postpone_ends(Instant now) {
+  if (!store_error_) return;
+  for (End& end : unrecorded_) {
+    core_.postpone_end(end.task, now);
+    if (core_.task(end.task).registered) end.progress = core_.task(end.task).progress;
+  }
 }
 
 // Records every end that is not, and the starts, in one transaction. Says whether it happened.
@@ -161,9 +171,12 @@ bool Engine::make_durable(const std::vector<Start>& starts, Instant now) {
     reporter_.store_failed(store_error_, retry_store_at_, now);
     if (lifecycle_ == Lifecycle::stopping && core_.running() == 0 &&
         ++stop_tries_ >= stop_tries_max) {
+      // For the theory it dies here, and what it could not record was interrupted (H5).
       stop_error_ = store_error_;
       unrecorded_.clear();
-      finish_stop(now);
+      trace_.on(now, Crash{});
+      stops_waiting_ = 0;
+      let_go(now);
     }
     return false;
   }
@@ -190,13 +203,18 @@ void Engine::forget_store_error() {
 void Engine::finish_stop(Instant now) {
   if (lifecycle_ == Lifecycle::running || stops_waiting_ == 0) return;
   if (core_.running() > 0 || !unrecorded_.empty()) return;
+  let_go(now);
+  for (; stops_waiting_ > 0; --stops_waiting_) trace_.on(now, StopEnd{});
+}
+
+// Of the state, for another to take hold of.
+void Engine::let_go(Instant now) {
   if (std::exchange(lifecycle_, Lifecycle::uninitialized) == Lifecycle::stopping) {
     reporter_.stopped(now);
   }
   forget_store_error();
   store_.reset();
   core_ = Core{calendar_, policies_.max_concurrent};
-  for (; stops_waiting_ > 0; --stops_waiting_) trace_.on(now, StopEnd{});
 }
 
 }  // namespace dutiful

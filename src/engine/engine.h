@@ -40,7 +40,10 @@ class Engine {
   void end(TaskId task, Outcome outcome, Instant now, std::string error = {});
 
   // Records the ends, and starts nothing.
-  void settle(Instant now) { (void)make_durable({}, now); }
+  void settle(Instant now) {
+    postpone_ends(now);
+    (void)make_durable({}, now);
+  }
 
   // Records the ends and starts what is owed a run, at most `limit` of them: one transaction. What
   // it returns is durably marked as running, and has to be run.
@@ -71,8 +74,10 @@ class Engine {
 
   void replace_list(std::vector<TaskConfig> list, Instant now);
   void fail_initialization(const std::string& name, const std::string& message, Instant now);
+  void postpone_ends(Instant now);
   bool make_durable(const std::vector<Start>& starts, Instant now);
   void finish_stop(Instant now);
+  void let_go(Instant now);
   void forget_store_error();
 
   // After a failed transaction the next is tried after the first delay, then after twice that …

@@ -42,9 +42,9 @@ struct Step {
 
 struct Scenario {
   Zone zone = Zone::utc();
-  Policies policies;
-  std::map<std::string, std::vector<ScriptedRun>> callbacks;  // the last run of each repeats
-  std::vector<Step> steps;                                    // in time order; the last is `end`
+  Policies policies{};
+  std::map<std::string, std::vector<ScriptedRun>> callbacks{};  // the last run of each repeats
+  std::vector<Step> steps{};                                    // in time order; the last is `end`
 };
 
 // The scenario cannot be read, or cannot be played.

@@ -11,6 +11,7 @@ std::vector<DurableTask> durable_tasks(const MemoryState& state) {
     const TaskProgress& progress = stored.progress;
     tasks.push_back({.registration = {config.name, config.cron, config.retry_delay},
                      .running = progress.state == TaskState::running,
+                     .awaits_retry = progress.state == TaskState::awaiting_retry,
                      .started = happened(progress.last_attempt),
                      .succeeded = happened(progress.last_success),
                      .failed = happened(progress.last_failure)});

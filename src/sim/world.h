@@ -34,7 +34,7 @@ class World : private TraceSink {
   // The process dies: what is not durable is lost, and another starts with what is.
   void crash();
   void freeze(Instant until) { on(now_, Freeze{until}); }
-  void fail_commits(int count) { faults_.failing_commits += count; }
+  void fail_commits(int count) { faults_.failing_commits = count; }
   void crash_in_commit(CrashIn when) { faults_.crash_in = when; }
 
   // Starts what is owed a run; none, where the process dies of it.
@@ -49,6 +49,7 @@ class World : private TraceSink {
   [[nodiscard]] Instant next_wake() const { return engine_->next_wake(); }
 
   [[nodiscard]] const Engine& engine() const { return *engine_; }
+  [[nodiscard]] const Faults& faults() const { return faults_; }
   [[nodiscard]] const MemoryState& state() const { return *state_; }
 
  private:

@@ -109,6 +109,22 @@ std::vector<Open> Monitor::open() const {
   return open;
 }
 
+std::uint64_t Monitor::digest(Duration horizon) const {
+  std::uint64_t digest = initializations_.size() * 31 + stops_.size();
+  digest = digest * 31 + (active_ ? 1 : 0);
+  digest = digest * 31 + (clock_.frozen() ? 1 : 0);
+  for (const Stop& stop : stops_) digest = digest * 31 + (stop.quiescent_since ? 1 : 0);
+  for (const auto& [name, task] : tasks_) {
+    std::uint64_t one = std::hash<std::string>{}(name) + task.digest(clock_.now(), horizon);
+    if (task.registration != nullptr) {
+      one = one * 31 + std::hash<std::string>{}(task.registration->cron);
+      one = one * 31 + static_cast<std::uint64_t>(task.registration->retry_delay.count());
+    }
+    digest += one * 0x9e3779b97f4a7c15;  // in whatever order they come
+  }
+  return digest;
+}
+
 void Monitor::handle(const InitStart& event) {
   act("an initialize began");
   const bool idle = !active() && initializations_.empty() && stops_.empty();

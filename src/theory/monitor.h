@@ -46,6 +46,11 @@ class Monitor {
   // The obligations that are open now, in the order in which they arose.
   [[nodiscard]] std::vector<Open> open() const;
 
+  // The same for two monitors that will say the same of the same future, shifted in time: for a
+  // search that need not look at a state twice. What lies further back than `horizon` counts as
+  // lying there.
+  [[nodiscard]] std::uint64_t digest(Duration horizon) const;
+
  private:
   // An initialize() that has not returned.
   struct Initialization {

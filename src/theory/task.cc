@@ -1,5 +1,6 @@
 #include "theory/task.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "time/iso8601.h"
@@ -70,6 +71,34 @@ std::optional<Task::Successes> Task::succeed() {
   const auto first = std::exchange(succeeded_, started_);
   if (!first) return std::nullopt;
   return Successes{*first, started_};
+}
+
+std::uint64_t Task::digest(Instant now, Duration horizon) const {
+  std::uint64_t digest = 0;
+  const auto flag = [&digest](bool value) { digest = digest * 2 + (value ? 1 : 0); };
+  const auto instant = [&](Instant at) {
+    digest = digest * 1'000'003 + static_cast<std::uint64_t>(std::max(at - now, -horizon).count());
+  };
+  for (const bool value : {bool{running_},
+                           bool{due_},
+                           bool{retry_},
+                           bool{orphaned_},
+                           bool{boot_due_},
+                           interrupted_,
+                           counts_,
+                           registration != nullptr,
+                           owed_since.has_value(),
+                           overdue,
+                           retry_at_.has_value(),
+                           succeeded_.has_value()}) {
+    flag(value);
+  }
+  instant(cleared_);
+  instant(started_);
+  if (retry_at_) instant(*retry_at_);
+  if (succeeded_) instant(*succeeded_);
+  if (owed_since) instant(owed_at);
+  return digest;
 }
 
 std::string Task::why_pending() const {

@@ -1,6 +1,7 @@
 // The past of one task, and the macros of the theory that speak of it.
 #pragma once
 
+#include <cstdint>
 #include <list>
 #include <optional>
 #include <string>
@@ -69,6 +70,9 @@ class Task {
     Instant first, second;
   };
   std::optional<Successes> succeed();
+
+  // Its part in Monitor::digest().
+  [[nodiscard]] std::uint64_t digest(Instant now, Duration horizon) const;
 
   // Pulses up to here are served or forgotten.
   [[nodiscard]] Instant cleared() const { return cleared_; }

@@ -58,11 +58,12 @@ std::vector<TracedEvent> InFlight::untold(std::span<const DurableTask> state) co
     const auto told = started_.find(name);
     if (told != started_.end()) {
       if (task.running && task.started == told->second) continue;  // it was interrupted
-      // One transaction may have held the end of this run and the start of the next.
-      if (task.failed && *task.failed >= told->second && task.failed > task.succeeded) {
-        events.push_back({*task.failed, RunFailure{name}});
-      } else if (task.succeeded && *task.succeeded >= told->second) {
-        events.push_back({*task.succeeded, RunSuccess{name}});
+      // One transaction may have held the end of this run and the start of the next, which makes no
+      // difference between a success and a failure in the same millisecond.
+      const bool failed = task.running ? task.failed >= task.succeeded : task.awaits_retry;
+      const auto& end = failed ? task.failed : task.succeeded;
+      if (end && *end >= told->second) {
+        events.push_back({*end, failed ? TraceEvent{RunFailure{name}} : RunSuccess{name}});
       }
     }
     if (!task.running || !task.started) continue;

@@ -14,7 +14,8 @@ namespace dutiful {
 // A task and its newest run, as the state of the scheduler has them.
 struct DurableTask {
   TracedRegistration registration;
-  bool running;                        // the newest run has not ended
+  bool running;                        // the newest run has not ended,
+  bool awaits_retry;                   // or has failed
   std::optional<Instant> started{};    // when that began,
   std::optional<Instant> succeeded{};  // when a run of the task last succeeded,
   std::optional<Instant> failed{};     // and when one last failed

@@ -23,7 +23,9 @@ struct State {
 };
 
 std::string untold(const InFlight& trace, const State& state) {
-  const DurableTask task{hourly, state.running, state.started, state.succeeded, state.failed};
+  const bool awaits_retry = !state.running && state.failed > state.succeeded;
+  const DurableTask task{
+      hourly, state.running, awaits_retry, state.started, state.succeeded, state.failed};
   std::string text;
   for (const TracedEvent& event : trace.untold(std::span{&task, 1})) {
     if (std::holds_alternative<InitSuccess>(event.event)) {
@@ -82,6 +84,15 @@ TEST(InFlight, tells_an_end_that_was_recorded) {
   EXPECT_EQ(untold(running_since_noon(), {noon, false, {}, one}), "13:00 failure;");
   EXPECT_EQ(untold(running_since_noon(), {noon, false, noon - std::chrono::hours{1}, one}),
             "13:00 failure;");
+}
+
+TEST(InFlight, goes_by_the_state_where_two_ends_share_a_millisecond) {
+  for (const bool failed : {false, true}) {
+    const DurableTask task{hourly, false, failed, noon, noon, noon};
+    const auto events = running_since_noon().untold(std::span{&task, 1});
+    ASSERT_EQ(events.size(), 1U);
+    EXPECT_EQ(std::holds_alternative<RunFailure>(events[0].event), failed);
+  }
 }
 
 TEST(InFlight, tells_a_start_that_was_recorded) {
