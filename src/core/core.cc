@@ -142,11 +142,20 @@ void Core::end(TaskId id, Outcome outcome, Instant now) {
   make_ready(id, now);
 }
 
-std::vector<Start> Core::start_due(Instant now, std::size_t limit) {
-  if (now + clock_ahead_max < latest_) {
-    take_clock_back(now);
-    latest_ = now;
+void Core::follow_clock(Instant now, std::vector<ClockCorrection>& corrections) {
+  if (now + clock_ahead_max >= latest_) return;
+  corrections.reserve(corrections.size() + tasks_.size());  // nothing is corrected and then lost
+  for (TaskId id = 0; id < tasks_.size(); ++id) {
+    if (!tasks_[id].registered) continue;
+    const Instant persisted = correct_clock(tasks_[id].progress, now);
+    if (persisted != no_instant) corrections.push_back({id, persisted});
   }
+  pulses_.clear();
+  for (std::uint32_t number = 0; number < schedules_.size(); ++number) await_pulse(number, now);
+  latest_ = now;
+}
+
+std::vector<Start> Core::start_due(Instant now, std::size_t limit) {
   latest_ = std::max(latest_, now);
   take_pulses(now);
   take_retries(now);
@@ -192,14 +201,6 @@ std::vector<TaskRecord> Core::records() const {
     if (task.registered) records.push_back({task.row, task.config, task.progress, {}});
   }
   return records;
-}
-
-void Core::take_clock_back(Instant now) {
-  for (Task& task : tasks_) {
-    if (task.registered) correct_clock(task.progress, now);
-  }
-  pulses_.clear();
-  for (std::uint32_t number = 0; number < schedules_.size(); ++number) await_pulse(number, now);
 }
 
 void Core::await_pulse(std::uint32_t number, Instant now) {

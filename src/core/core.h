@@ -23,6 +23,12 @@ struct Start {
   Instant due_since_before;
 };
 
+// A task whose past lay too far in the future: the clock has been set back (T7).
+struct ClockCorrection {
+  TaskId task;
+  Instant persisted;  // what it was served until by the clock before
+};
+
 enum class Outcome : std::uint8_t { success, failure };
 
 // No I/O, no threads, no clock: values in, decisions out. A copy is another scheduler in the same
@@ -41,6 +47,10 @@ class Core {
 
   // A run has ended. Requires that the task runs.
   void end(TaskId id, Outcome outcome, Instant now);
+
+  // Goes by a clock that has been set back by more than a DST change: pulses after `now` count
+  // again (T7). Adds the tasks whose progress that has changed; none for any other clock.
+  void follow_clock(Instant now, std::vector<ClockCorrection>& corrections);
 
   // Starts what is owed a run at `now` and may run: earliest due first, then by name (X1).
   [[nodiscard]] std::vector<Start> start_due(Instant now, std::size_t limit = ~std::size_t{0});
@@ -95,7 +105,6 @@ class Core {
     }
   };
 
-  void take_clock_back(Instant now);
   void await_pulse(std::uint32_t number, Instant now);
   void take_pulses(Instant now);
   void take_retries(Instant now);

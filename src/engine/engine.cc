@@ -116,7 +116,10 @@ std::vector<Start> Engine::step(Instant now, std::size_t limit) {
   // Unless the clock has been set back meanwhile.
   if (now < retry_store_at_ && retry_store_at_ - now <= retry_delay_) return {};
   std::vector<Start> starts;
-  if (lifecycle_ == Lifecycle::running) starts = core_.start_due(now, limit);
+  if (lifecycle_ == Lifecycle::running) {
+    core_.follow_clock(now, corrected_);
+    starts = core_.start_due(now, limit);
+  }
   if (!make_durable(starts, now)) {
     core_.undo(starts);
     return {};
@@ -131,21 +134,22 @@ std::vector<Start> Engine::step(Instant now, std::size_t limit) {
 }
 
 Instant Engine::next_wake() const {
-  const bool owing = !unrecorded_.empty();
-  if (lifecycle_ != Lifecycle::running && !owing) return Instant::max();
-  const Instant wake = owing ? no_instant : core_.next_wake();
+  if (lifecycle_ != Lifecycle::running && !owes_store()) return Instant::max();
+  const Instant wake = owes_store() ? no_instant : core_.next_wake();
   return std::max(wake, retry_store_at_);
 }
 
-// Records every end that is not, and the starts, in one transaction. Says whether it happened.
+// Records every end and correction that is not, and the starts, in one transaction. Says whether it
+// happened.
 bool Engine::make_durable(const std::vector<Start>& starts, Instant now) {
   std::vector<RowUpdate> updates;
-  updates.reserve(unrecorded_.size() + starts.size());
+  updates.reserve(unrecorded_.size() + corrected_.size() + starts.size());
   const auto add = [&](TaskId id) {
     const Core::Task& task = core_.task(id);
     if (task.registered) updates.push_back({task.row, task.progress});
   };
   for (const End& end : unrecorded_) add(end.task);
+  for (const ClockCorrection& correction : corrected_) add(correction.task);
   for (const Start& start : starts) add(start.task);
   // A task that ended and starts again is there twice, with the same progress: one write will do.
   std::ranges::sort(updates, {}, &RowUpdate::row);
@@ -176,6 +180,9 @@ bool Engine::make_durable(const std::vector<Start>& starts, Instant now) {
       trace_.on(now, RunFailure{std::move(end.name)});
     }
   }
+  for (const ClockCorrection& correction : std::exchange(corrected_, {})) {
+    reporter_.clock_corrected(core_.task(correction.task).config.name, correction.persisted, now);
+  }
   finish_stop(now);
   return true;
 }
@@ -194,6 +201,7 @@ void Engine::finish_stop(Instant now) {
     reporter_.stopped(now);
   }
   forget_store_error();
+  corrected_.clear();  // the next to start finds the same and corrects it again
   store_.reset();
   core_ = Core{calendar_, policies_.max_concurrent};
   for (; stops_waiting_ > 0; --stops_waiting_) trace_.on(now, StopEnd{});

@@ -74,6 +74,7 @@ class Engine {
   bool make_durable(const std::vector<Start>& starts, Instant now);
   void finish_stop(Instant now);
   void forget_store_error();
+  [[nodiscard]] bool owes_store() const { return !unrecorded_.empty() || !corrected_.empty(); }
 
   // After a failed transaction the next is tried after the first delay, then after twice that …
   static constexpr Duration retry_delay_first{100};
@@ -91,7 +92,8 @@ class Engine {
   std::unique_ptr<Store> store_;
   Lifecycle lifecycle_ = Lifecycle::uninitialized;
   std::size_t stops_waiting_ = 0;
-  std::vector<End> unrecorded_;  // ends that the core knows and the store does not
+  std::vector<End> unrecorded_;             // ends that the core knows and the store does not
+  std::vector<ClockCorrection> corrected_;  // the same of tasks that follow a corrected clock (T7)
   std::exception_ptr store_error_;
   std::exception_ptr stop_error_;
   int stop_tries_ = 0;

@@ -1,5 +1,6 @@
 #include "engine/reporter.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "time/iso8601.h"
@@ -127,11 +128,8 @@ void Reporter::tell_task(const PlannedTask& task, Instant now) {
           {"lastExecutionTime", time_text(task.progress.last_attempt)},
           {"schedulerIdentifier", task.scheduler}});
   }
-  if (task.clock_corrected) {
-    tell("ClockCorrected",
-         Level::warning,
-         now,
-         {name, {"persistedTime", time_text(task.progress.last_attempt)}});
+  if (task.corrected_from != no_instant) {
+    clock_corrected(task.config.name, task.corrected_from, now);
   }
   if (task.schedule.never_matches()) {
     tell("TaskNeverDue", Level::warning, now, {name, cron});
@@ -246,6 +244,14 @@ void Reporter::run_ended(const std::string& name,
     add(fields, "nextRetryAt", time_text(progress.retry_at));
   }
   tell("TaskRunFailed", Level::warning, now, std::move(fields));
+}
+
+void Reporter::clock_corrected(const std::string& name, Instant persisted, Instant now) {
+  tell("ClockCorrected",
+       Level::warning,
+       now,
+       {{"taskName", name}, {"persistedTime", time_text(persisted)}});
+  gaps_told_ = std::min(gaps_told_, now);  // they come again
 }
 
 void Reporter::gaps(const Core& core, Instant now) {

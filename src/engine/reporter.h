@@ -35,6 +35,9 @@ class Reporter {
                  const TaskProgress& progress,
                  Instant now);
 
+  // RULES T7: a task goes by a clock that was set back; `persisted` is what its record said.
+  void clock_corrected(const std::string& name, Instant persisted, Instant now);
+
   // What the clocks have jumped over since the last call, for every task that was due in it (T3).
   void gaps(const Core& core, Instant now);
 
