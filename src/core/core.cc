@@ -1,6 +1,7 @@
 #include "core/core.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <tuple>
 #include <unordered_map>
@@ -292,7 +293,7 @@ Start Core::start(TaskId id, Instant now) {
     progress.pulse = start.scheduled;
     progress.attempt = 0;
   }
-  ++progress.attempt;
+  if (progress.attempt != std::numeric_limits<std::uint32_t>::max()) ++progress.attempt;
   task.due_since = no_instant;
   task.queued_since = no_instant;
   ++running_;

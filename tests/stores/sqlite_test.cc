@@ -29,7 +29,8 @@ class Sqlite : public testing::Test {
     return PlannedTask{
         .config = {.name = name, .cron = "0 0 * * *", .retry_delay = Duration{60'000}},
         .schedule = CronExpression::parse("0 0 * * *"),
-        .progress = {.first_coming = at("2025-03-03T10:00:00Z")},
+        .progress = {.first_coming = at("2025-03-03T10:00:00Z"),
+                     .served_until = at("2025-03-03T10:00:00Z")},
         .classification = Classification::added};
   }
 
@@ -161,6 +162,52 @@ TEST_F(Sqlite, reports_a_damaged_record) {
             "Invalid type for field 'name': expected text, got blob");
 }
 
+// P7: each field by itself is what it should be, but no scheduler has written them together.
+TEST_F(Sqlite, reports_a_record_that_contradicts_itself) {
+  struct Row {
+    const char* change;
+    const char* message;
+  };
+  const std::string ran = "last_attempt = 1, pulse = 1, attempt = 1";
+  for (const Row& row : std::initializer_list<Row>{
+           {"first_coming = NULL", "Missing required field: firstComing"},
+           {"served_until = NULL", "Missing required field: servedUntil"},
+           {"scheduler = 99", "Missing required field: schedulerIdentifier"},
+           {"state = 1", "Missing required field: lastAttemptAt"},
+           {"state = 2", "Missing required field: lastAttemptAt"},
+           {"orphan_pending = 1", "Missing required field: lastAttemptAt"},
+           {"last_success = 1", "Missing required field: lastAttemptAt"},
+           {"last_failure = 1", "Missing required field: lastAttemptAt"},
+           {"attempt = 1", "Missing required field: lastAttemptAt"},
+           {"pulse = 1", "Missing required field: lastAttemptAt"},
+           {"last_attempt = 1, attempt = 1", "Missing required field: pulse"},
+           {"last_attempt = 1, pulse = 1",
+            "Invalid value for field 'attempt': 0 is not the number of a run, and it has run"},
+           {"RAN, state = 2, last_failure = 1", "Missing required field: pendingRetryUntil"},
+           {"RAN, state = 2, pending_retry_until = 1", "Missing required field: lastFailureAt"},
+           {"RAN, state = 1, pending_retry_until = 1",
+            "Invalid value for field 'pendingRetryUntil': the task is not awaiting a retry"},
+           {"pending_retry_until = 1",
+            "Invalid value for field 'pendingRetryUntil': the task is not awaiting a retry"},
+           {"RAN, state = 1, orphan_pending = 1",
+            "Invalid value for field 'orphanPending': an interrupted run is restarted before the "
+            "task goes on"},
+           {"served_until = 9223372036854775807",
+            "Invalid value for field 'servedUntil': 9223372036854775807 ms is not in the years 1 "
+            "to 9999"},
+       }) {
+    SCOPED_TRACE(row.change);
+    path = directory.file(std::to_string(std::hash<std::string>{}(row.change)));
+    make_state();
+    std::string change = row.change;
+    if (change.starts_with("RAN")) change.replace(0, 3, ran);
+    tamper(("UPDATE progress SET " + change + " WHERE task = 1").c_str());
+    const std::string before = bytes();
+    EXPECT_EQ(load_error<TaskTryDeserializeError>(), row.message);
+    EXPECT_EQ(bytes(), before);
+  }
+}
+
 // P4: the error names the task, keeps the cause, and the state is as it was.
 TEST_F(Sqlite, names_the_task_that_cannot_be_written) {
   make_state();
@@ -200,10 +247,11 @@ TEST_F(Sqlite, leaves_a_damaged_configuration_to_be_overridden) {
 
 // X3: nothing is lost, and when there is room again it goes on.
 TEST_F(Sqlite, survives_a_disk_that_fills_up) {
-  make_state();
   const auto store = open_sqlite_store(path);
+  store->replace({.tasks = {planned("a"), planned("b")}, .removed = {}}, "first");
   const auto records = store->load();
   RowUpdate update{records[0].row, records[0].progress};
+  update.progress.last_attempt = update.progress.pulse = at("2025-03-04T00:00:00Z");
   update.progress.attempt = 7;
 
   const auto old_handler = signal(SIGXFSZ, SIG_IGN);

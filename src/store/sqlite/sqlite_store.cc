@@ -6,6 +6,7 @@
 
 #include <dutiful/errors.h>
 
+#include "store/check_progress.h"
 #include "store/sqlite/database.h"
 #include "store/sqlite/ownership.h"
 
@@ -131,6 +132,7 @@ TaskProgress read_progress(const Statement& row, int column) {
   progress.last_success = reader.optional_instant("lastSuccessAt");
   progress.last_failure = reader.optional_instant("lastFailureAt");
   progress.retry_at = reader.optional_instant("pendingRetryUntil");
+  check_progress(progress);
   return progress;
 }
 
@@ -221,6 +223,7 @@ class SqliteStore : public Store {
       throw TaskInvalidTypeError("name", row.text(1), "text", row.type_name(1));
     }
     record.config.name = row.text(1);
+    if (record.config.name.empty()) throw TaskInvalidValueError("name", "", "is empty");
     // A damaged configuration is not the one that is registered, whatever that is: the
     // registration overrides it (P7).
     if (row.is_text(2) && row.is_integer(3)) {
@@ -231,6 +234,7 @@ class SqliteStore : public Store {
       throw TaskInvalidStructureError("A task has no progress: its record is incomplete",
                                       record.config.name);
     }
+    if (row.is_null(4)) throw TaskMissingFieldError("schedulerIdentifier");
     record.scheduler = row.text(4);
     record.progress = read_progress(row, 5);
     return record;
