@@ -243,7 +243,8 @@ class TaskInvalidStructureError : public TaskTryDeserializeError {
   }
 };
 
-// The persisted list is not the one that this scheduler runs: another has replaced it.
+// The persisted list is not the one that this scheduler runs: another has replaced it, or somebody
+// has deleted of it, and then `actual` is `expected` or, where nothing is left, empty.
 class TaskListMismatchError : public Error {
  public:
   TaskListMismatchError(std::string expected, std::string actual);

@@ -230,12 +230,31 @@ TEST_F(Sqlite, names_the_task_that_cannot_be_written) {
 
 // E: somebody has taken the lock for less than it is.
 TEST_F(Sqlite, notices_that_another_has_replaced_its_tasks) {
-  make_state();
   const auto store = open_sqlite_store(path);
-  const auto records = store->load();
+  const auto rows = store->replace({.tasks = {planned("a")}, .removed = {}}, "ours");
+  tamper(
+      "DELETE FROM progress; DELETE FROM task; DELETE FROM scheduler;"
+      "INSERT INTO scheduler (identifier) VALUES ('theirs')");
+  const RowUpdate update{rows[0], planned("a").progress};
+  EXPECT_EQ(error_of<TaskListMismatchError>([&] {
+              store->commit({&update, 1});
+            }),
+            "The persisted tasks belong to scheduler theirs, not to ours, which runs; another "
+            "scheduler has replaced them");
+}
+
+// E: the list is still the one it wrote, but not all of it.
+TEST_F(Sqlite, says_that_its_tasks_were_deleted) {
+  const auto store = open_sqlite_store(path);
+  const auto rows = store->replace({.tasks = {planned("a")}, .removed = {}}, "ours");
+  const RowUpdate update{rows[0], planned("a").progress};
   tamper("DELETE FROM progress; DELETE FROM task;");
-  const RowUpdate update{records[0].row, records[0].progress};
-  EXPECT_THROW(store->commit({&update, 1}), TaskListMismatchError);
+  const std::string message =
+      "A task of scheduler ours, which runs, is gone from the state: somebody has deleted it; "
+      "stop the scheduler and initialize it again";
+  EXPECT_EQ(error_of<TaskListMismatchError>([&] { store->commit({&update, 1}); }), message);
+  tamper("DELETE FROM scheduler");
+  EXPECT_EQ(error_of<TaskListMismatchError>([&] { store->commit({&update, 1}); }), message);
 }
 
 // P7: a damaged configuration is overridden by the registration.

@@ -315,10 +315,10 @@ class SqliteStore : public Store {
     if (database_.changes() != 1) throw TaskListMismatchError(scheduler_, newest_scheduler());
   }
 
-  // Who wrote the tasks that are there now.
+  // Who wrote the tasks that are there now; empty where nobody is left who could have.
   [[nodiscard]] std::string newest_scheduler() const {
     Statement newest{database_, "SELECT identifier FROM scheduler ORDER BY id DESC LIMIT 1"};
-    return newest.step() ? newest.text(0) : "unknown";
+    return newest.step() ? newest.text(0) : "";
   }
 
   Ownership ownership_;
