@@ -36,7 +36,7 @@ struct Event {
 };
 
 // Is told every event, those of one task in the order in which they happened. Called by the
-// scheduler's own thread or by that of initialize() and stop(), never by two at once; it should be
+// scheduler's own thread or by one in initialize() or stop(), never by two at once; it should be
 // quick and must not call the scheduler; what it throws is lost.
 using EventSink = std::function<void(const Event&)>;
 

@@ -76,31 +76,36 @@ Engine::OpenStore opener_of(const std::string& state) {
       [memory = std::make_shared<MemoryState>()] { return std::make_unique<MemoryStore>(memory); };
 }
 
+// Calls the sink from one thread at a time, whichever tells it something: an initialize() that is
+// refused does not wait for the one that is at work, or for the loop.
+EventSink one_at_a_time(EventSink sink) {
+  if (!sink) return {};
+  return [sink = std::move(sink), mutex = std::make_shared<std::mutex>()](const Event& event) {
+    const std::lock_guard lock{*mutex};
+    sink(event);
+  };
+}
+
 }  // namespace
 
 class Scheduler::Impl {
  public:
   explicit Impl(Options options)
+      : Impl(options,
+             Calendar{options.zone ? *options.zone : Zone::host(), options.repeated_minutes},
+             one_at_a_time(options.events)) {}
+
+  Impl(const Options& options, const Calendar& calendar, const EventSink& events)
       : clock_(options.clock ? options.clock : std::make_shared<SystemClock>()),
         policies_{.repeated_minutes = options.repeated_minutes,
                   .reinitialize = options.reinitialize,
                   .override = options.override,
                   .max_concurrent = options.max_concurrent},
-        engine_(Calendar{options.zone ? *options.zone : Zone::host(), options.repeated_minutes},
-                policies_,
-                opener_of(options.state),
-                trace_,
-                std::move(options.events)) {}
+        refusals_(events, calendar),
+        engine_(calendar, policies_, opener_of(options.state), trace_, events) {}
 
   void initialize(std::vector<Registration> registrations) {
-    {
-      std::unique_lock lock{lifecycle_mutex_};
-      const bool reconcile = policies_.reinitialize == Reinitialize::reconcile;
-      if (lifecycle_ == State::initializing) throw SchedulerAlreadyActiveError("initializing");
-      if (lifecycle_ == State::stopping) throw SchedulerAlreadyActiveError("stopping");
-      if (lifecycle_ == State::running && !reconcile) throw SchedulerAlreadyActiveError("running");
-      before_initialize_ = std::exchange(lifecycle_, State::initializing);
-    }
+    or_tell([&] { enter_initializing(); });
     try {
       take_list(std::move(registrations));
       if (before_initialize_ == State::uninitialized) start_loop();
@@ -155,12 +160,32 @@ class Scheduler::Impl {
   // Where there is no bound on callbacks, there still is one on threads.
   static constexpr std::size_t threads_max = 1024;
 
+  void enter_initializing() {
+    const std::lock_guard lock{lifecycle_mutex_};
+    const bool reconcile = policies_.reinitialize == Reinitialize::reconcile;
+    if (lifecycle_ == State::initializing) throw SchedulerAlreadyActiveError("initializing");
+    if (lifecycle_ == State::stopping) throw SchedulerAlreadyActiveError("stopping");
+    if (lifecycle_ == State::running && !reconcile) throw SchedulerAlreadyActiveError("running");
+    before_initialize_ = std::exchange(lifecycle_, State::initializing);
+  }
+
   void enter(State state) {
     {
       const std::lock_guard lock{lifecycle_mutex_};
       lifecycle_ = state;
     }
     lifecycle_changed_.notify_all();
+  }
+
+  // What initialize() does before the engine has a part in it; the engine tells its own failures.
+  template <typename Work>
+  std::invoke_result_t<Work> or_tell(Work work) {
+    try {
+      return work();
+    } catch (const std::exception& error) {
+      refusals_.initialization_failed(error.what(), clock_->now());
+      throw;
+    }
   }
 
   [[noreturn]] static void throw_stop_error(const std::exception_ptr& cause) {
@@ -190,7 +215,7 @@ class Scheduler::Impl {
   }
 
   void take_list(std::vector<Registration> registrations) {
-    auto [list, callbacks] = split(std::move(registrations));
+    auto [list, callbacks] = or_tell([&] { return split(std::move(registrations)); });
     const std::lock_guard lock{engine_mutex_};
     engine_.initialize(std::move(list), clock_->now());
     callbacks_ = std::move(callbacks);
@@ -294,6 +319,7 @@ class Scheduler::Impl {
   std::shared_ptr<Clock> clock_;
   Policies policies_;
   NoTrace trace_;
+  Reporter refusals_;  // of initialize(); any thread may use it
 
   std::mutex lifecycle_mutex_;
   std::condition_variable lifecycle_changed_;

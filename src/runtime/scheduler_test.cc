@@ -303,6 +303,61 @@ TEST_F(Runtime, tells_what_happens) {
                      "SchedulerStopped"}));
 }
 
+// V, I4: also what is refused before there is anything to check is told.
+TEST_F(Runtime, tells_every_initialization_that_is_refused) {
+  std::atomic<int> telling_at_once = 0;
+  std::atomic<bool> overlapped = false;
+  Options telling = options();
+  telling.events = [&](const Event& event) {
+    if (++telling_at_once > 1) overlapped = true;
+    if (event.name == "SchedulerInitializationFailed") {
+      EXPECT_EQ(event.level, Level::warning);
+      journal.add(std::get<std::string>(event.fields.at(0).value));
+    }
+    --telling_at_once;
+  };
+  Scheduler scheduler{telling};
+  EXPECT_THROW(scheduler.initialize({{"a", "* * * * *", {}, 0s}}), InvalidRegistrationError);
+  EXPECT_EQ(journal.wait_for(1).back(), "Invalid registration: callback \"a\" is missing");
+
+  Gate gate;
+  Journal ran;
+  const std::vector<Registration> list{{"a",
+                                        "0 * * * *",
+                                        [&] {
+                                          ran.add("a");
+                                          gate.pass();
+                                        },
+                                        1min}};
+  scheduler.initialize(list);
+  EXPECT_THROW(scheduler.initialize(list), SchedulerAlreadyActiveError);
+  EXPECT_EQ(journal.wait_for(2).back(),
+            "Cannot initialize scheduler: scheduler is already running");
+
+  // While it stops, which the run that goes on keeps it from, many are refused at once.
+  ran.wait_for(1);
+  std::thread stopper{[&] { scheduler.stop(); }};
+  const auto stopping = [](const std::string& error) { return error.ends_with("stopping"); };
+  for (bool seen = false; !seen;) {
+    EXPECT_THROW(scheduler.initialize(list), SchedulerAlreadyActiveError);
+    seen = stopping(journal.wait_for(1).back());
+  }
+  const std::size_t before = journal.size();
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&] {
+      for (int j = 0; j < 25; ++j) {
+        EXPECT_THROW(scheduler.initialize(list), SchedulerAlreadyActiveError);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  gate.open();
+  stopper.join();
+  EXPECT_EQ(journal.size(), before + 100);
+  EXPECT_FALSE(overlapped);
+}
+
 TEST_F(Runtime, stops_at_once_where_nothing_was_initialized) {
   Scheduler scheduler{options()};
   scheduler.stop();

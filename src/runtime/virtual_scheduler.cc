@@ -60,7 +60,7 @@ class VirtualScheduler::Impl {
   }
 
   void initialize(std::vector<Registration> registrations) {
-    auto [list, callbacks] = split(std::move(registrations));
+    auto [list, callbacks] = take_apart(std::move(registrations));
     engine_->initialize(std::move(list), now_);
     callbacks_ = std::move(callbacks);
     run_due();
@@ -93,6 +93,15 @@ class VirtualScheduler::Impl {
   [[nodiscard]] Instant now() const { return now_; }
 
  private:
+  std::pair<std::vector<TaskConfig>, Callbacks> take_apart(std::vector<Registration> list) {
+    try {
+      return split(std::move(list));
+    } catch (const Error& error) {
+      engine_->reporter().initialization_failed(error.what(), now_);
+      throw;
+    }
+  }
+
   void take_ends() {
     std::vector<Ended> ended;
     {
