@@ -61,8 +61,8 @@ class Mailbox {
 class MailboxSettler : public Run::Settler {
  public:
   MailboxSettler(Mailbox& mailbox, TaskId task) : mailbox_(mailbox), task_(task) {}
-  void settle(Outcome outcome, const std::string& reason) noexcept override {
-    mailbox_.put({task_, outcome, reason});
+  void settle(Outcome outcome, std::string_view reason) noexcept override {
+    mailbox_.put({task_, outcome, std::string{reason}});
   }
 
  private:

@@ -30,9 +30,9 @@ struct Ends {
 class EndsSettler : public Run::Settler {
  public:
   EndsSettler(std::shared_ptr<Ends> ends, TaskId task) : ends_(std::move(ends)), task_(task) {}
-  void settle(Outcome outcome, const std::string& reason) noexcept override {
+  void settle(Outcome outcome, std::string_view reason) noexcept override {
     const std::lock_guard lock{ends_->mutex};
-    ends_->ended.push_back({task_, outcome, reason});
+    ends_->ended.push_back({task_, outcome, std::string{reason}});
   }
 
  private:
