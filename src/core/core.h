@@ -42,10 +42,12 @@ class Core {
 
   // Registers the planned tasks in place of those before. Runs that go on are kept: of a task that
   // the plan does not name until they end, and its number with them.
-  // `rows` are the tasks' places in the store, in the plan's order.
-  void apply(const Plan& plan, const std::vector<std::int64_t>& rows, Instant now);
+  void apply(const Plan& plan, Instant now);
+  // The places in the store of the tasks that were applied last, in the plan's order.
+  void place(const std::vector<std::int64_t>& rows) noexcept;
 
-  // A run has ended. Requires that the task runs.
+  // A run has ended. Requires that the task runs. Where memory runs out nothing has changed, here
+  // and in start_due(); undo() needs none.
   void end(TaskId id, Outcome outcome, Instant now);
 
   // Goes by a clock that has been set back by more than a DST change: pulses after `now` count
@@ -56,7 +58,7 @@ class Core {
   [[nodiscard]] std::vector<Start> start_due(Instant now, std::size_t limit = ~std::size_t{0});
 
   // Takes back decisions that could not be made durable. The obligations stand as before.
-  void undo(const std::vector<Start>& starts);
+  void undo(const std::vector<Start>& starts) noexcept;
 
   // When start_due() will next have something to do, if nothing else happens; Instant::max() if
   // never. May be in the past.

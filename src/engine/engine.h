@@ -36,14 +36,16 @@ class Engine {
   // once, or with the settle() or step() that records the last end.
   void stop(Instant now);
 
-  // The run of a task has ended. What follows from it comes with the next settle() or step().
+  // The run of a task has ended. What follows from it comes with the next settle() or step(). Where
+  // memory runs out nothing has changed.
   void end(TaskId task, Outcome outcome, Instant now, std::string error = {});
 
   // Records the ends, and starts nothing.
   void settle(Instant now) { (void)make_durable({}, now); }
 
   // Records the ends and starts what is owed a run, at most `limit` of them: one transaction. What
-  // it returns is durably marked as running, and has to be run.
+  // it returns is durably marked as running, and has to be run. Where memory runs out it throws,
+  // and every end and every obligation stands as before (RULES X3).
   [[nodiscard]] std::vector<Start> step(Instant now, std::size_t limit = ~std::size_t{0});
 
   // When step() will next have something to do if nothing else happens.
@@ -71,6 +73,7 @@ class Engine {
 
   void replace_list(std::vector<TaskConfig> list, Instant now);
   void fail_initialization(const std::string& name, const std::string& message, Instant now);
+  [[nodiscard]] std::vector<RowUpdate> updates_of(const std::vector<Start>& starts) const;
   bool make_durable(const std::vector<Start>& starts, Instant now);
   void finish_stop(Instant now);
   void forget_store_error();

@@ -1,6 +1,7 @@
 #include "engine/reporter.h"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include "time/iso8601.h"
@@ -29,6 +30,8 @@ std::vector<EventField> state_of(const TaskConfig& config) {
 std::string message_of(const std::exception_ptr& error) {
   try {
     std::rethrow_exception(error);
+  } catch (const std::bad_alloc&) {
+    return "memory is exhausted";
   } catch (const std::exception& exception) {
     return exception.what();
   } catch (...) {
@@ -66,6 +69,7 @@ void Reporter::initialization_started(Initialization kind, std::size_t total, In
 
 void Reporter::initialization_completed(Initialization kind, const Plan& plan, Instant now) {
   if (!sink_) return;
+  gaps_told_ = now;
   for (const TaskRecord& removed : plan.removed) {
     tell("TaskRemoved",
          Level::info,
@@ -90,7 +94,6 @@ void Reporter::initialization_completed(Initialization kind, const Plan& plan, I
           {"skippedCount", total - scheduled}});
     if (total > 0) tell("PollingStarted", Level::debug, now, {});
   }
-  gaps_told_ = now;
 }
 
 void Reporter::tell_task(const PlannedTask& task, Instant now) {
