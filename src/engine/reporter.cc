@@ -278,6 +278,13 @@ void Reporter::gaps(const Core& core, Instant now) {
   }
 }
 
+void Reporter::exhausted(const std::string& error, Instant next_try, Instant now) {
+  tell("ResourcesExhausted",
+       Level::error,
+       now,
+       {{"error", error}, {"nextTryAt", time_text(next_try)}});
+}
+
 void Reporter::store_failed(const std::exception_ptr& error, Instant next_try, Instant now) {
   tell("StoreFailed",
        Level::error,
