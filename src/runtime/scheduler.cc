@@ -275,7 +275,7 @@ class Scheduler::Impl {
     for (; !ended_.empty(); ended_.pop()) take_end(ended_.front(), now);
     enforce_limits(now);
     dispatch();  // what a step before had no memory for
-    const bool polling = engine_.next_wake() <= now;
+    const bool polling = engine_.lifecycle() == Lifecycle::running && engine_.next_wake() <= now;
     if (polling) engine_.reporter().poll_started(callbacks_.size(), now);
     undispatched_ = engine_.step(now, starts_per_step);
     const std::size_t started = undispatched_.size();

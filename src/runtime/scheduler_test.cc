@@ -23,6 +23,7 @@ class Runtime : public testing::Test {
   Journal journal;
 
   [[nodiscard]] Options options() const { return {.zone = Zone::utc(), .clock = clock}; }
+  void hammer(Reinitialize reinitialize);
 };
 
 TEST_F(Runtime, starts_a_task_when_it_is_due) {
@@ -341,8 +342,10 @@ TEST_F(Runtime, can_be_initialized_again_after_a_stop) {
 }
 
 // I4: only the first of concurrent calls proceeds; the others are told.
-TEST_F(Runtime, survives_many_threads_at_once) {
-  Scheduler scheduler{options()};
+void Runtime::hammer(Reinitialize reinitialize) {
+  Options chosen = options();
+  chosen.reinitialize = reinitialize;
+  Scheduler scheduler{chosen};
   std::atomic<int> succeeded = 0;
   std::atomic<int> refused = 0;
   std::vector<std::thread> threads;
@@ -365,6 +368,16 @@ TEST_F(Runtime, survives_many_threads_at_once) {
   for (std::thread& thread : threads) thread.join();
   EXPECT_GT(succeeded, 0);
   EXPECT_EQ(succeeded + refused, 300);
+  scheduler.stop();
+  const std::size_t runs = journal.size();
+  clock->advance(1h);  // nobody is left whom that could wake
+  EXPECT_EQ(journal.size(), runs);
+}
+TEST_F(Runtime, survives_many_threads_at_once) {
+  hammer(Reinitialize::reject);
+}
+TEST_F(Runtime, survives_many_threads_at_once_that_reconcile) {
+  hammer(Reinitialize::reconcile);
 }
 
 // X1
@@ -440,6 +453,52 @@ TEST_F(Runtime, asks_a_run_to_stop_when_its_time_is_over) {
   // It returned as if all were well, but too late: it has failed, and is tried again.
   EXPECT_EQ(journal.wait_for(2), (Entries{"runs", "again"}));
   scheduler.stop();
+}
+
+// X2, I5: a limit holds while a stop waits; a callback that does not heed it is waited for.
+TEST_F(Runtime, enforces_limits_while_it_stops) {
+  std::vector<std::string> failures;
+  Options telling = options();
+  telling.events = [&](const Event& event) {
+    if (event.name == "TaskRunFailed") failures.push_back(to_json(event));
+    if (event.name == "SchedulerStopRequested") journal.add("stopping");
+  };
+  Scheduler scheduler{telling};
+  Gate gate;
+  std::atomic<bool> stopped = false;
+  const auto limited = [&](const char* name, auto wait) {
+    return Registration{.name = name,
+                        .cron = "0 * * * *",
+                        .callback =
+                            [&, wait](const RunInfo& run) {
+                              journal.add("runs");
+                              wait(run);
+                            },
+                        .retry_delay = 1h,
+                        .time_limit = 10s};
+  };
+  scheduler.initialize(
+      {limited("heeds",
+               [](const RunInfo& run) {
+                 std::promise<void> asked;
+                 const std::stop_callback on_stop{run.stop, [&] { asked.set_value(); }};
+                 asked.get_future().wait();
+               }),
+       limited("does not", [&](const RunInfo& /*run*/) { gate.pass(); })});
+  journal.wait_for(2);
+  std::thread stopper{[&] {
+    scheduler.stop();
+    stopped = true;
+  }};
+  journal.wait_for(3);
+  clock->advance(10s);
+  EXPECT_FALSE(stopped);
+  gate.open();
+  stopper.join();
+  ASSERT_EQ(failures.size(), 2);
+  for (const std::string& failure : failures) {
+    EXPECT_NE(failure.find("it ran past its time limit"), std::string::npos) << failure;
+  }
 }
 
 // The real clock: nothing here waits for longer than the retries take.

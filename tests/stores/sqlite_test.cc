@@ -1,5 +1,6 @@
 // What can go wrong with a file: each is a clear error, and nothing is lost (RULES P6, P7, X3).
 
+#include <array>
 #include <csignal>
 #include <fstream>
 #include <sstream>
@@ -11,14 +12,21 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "engine/engine.h"
 #include "store/sqlite/sqlite_store.h"
+#include "support/sqlite_lock.h"
 #include "support/temporary_directory.h"
 #include "support/times.h"
 
 namespace dutiful {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
+
+class NoTrace : public TraceSink {
+  void on(Instant /*at*/, const TraceEvent& /*event*/) override {}
+};
 
 class Sqlite : public testing::Test {
  protected:
@@ -100,6 +108,108 @@ TEST_F(Sqlite, refuses_a_newer_schema) {
 TEST_F(Sqlite, refuses_a_directory_that_is_not_there) {
   path = directory.file("missing/state.db");
   EXPECT_THAT(open_error(), HasSubstr("cannot be locked"));
+}
+
+TEST_F(Sqlite, refuses_a_path_below_a_file) {
+  std::ofstream{directory.file("file")} << "x";
+  path = directory.file("file/state.db");
+  EXPECT_THAT(open_error(), HasSubstr("Not a directory; check that its directory exists"));
+}
+
+// What somebody who is not root is told, for root may write anywhere.
+class Unprivileged : public Sqlite {
+ protected:
+  // The error of `call` in a process of its own, with the rights of nobody.
+  template <typename Call>
+  std::string error_as_nobody(Call call) {
+    int report[2];
+    EXPECT_EQ(pipe(report), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+      std::string error = "cannot become nobody";
+      if (getuid() != 0 || (setgid(65534) == 0 && setuid(65534) == 0)) {
+        error = error_of<StoreError>(call);
+      }
+      (void)!write(report[1], error.data(), error.size());
+      _exit(0);
+    }
+    close(report[1]);
+    std::string error;
+    std::array<char, 256> part{};
+    for (ssize_t size = 1; (size = read(report[0], part.data(), part.size())) > 0;) {
+      error.append(part.data(), static_cast<std::size_t>(size));
+    }
+    close(report[0]);
+    waitpid(child, nullptr, 0);
+    return error;
+  }
+};
+
+TEST_F(Unprivileged, is_told_of_a_directory_that_may_not_be_written) {
+  make_state();
+  std::filesystem::remove(path + "-owner");
+  std::filesystem::permissions(directory.file("."), std::filesystem::perms{0555});
+  EXPECT_THAT(error_as_nobody([&] { (void)open_sqlite_store(path); }),
+              AllOf(HasSubstr("cannot be locked"),
+                    HasSubstr("Permission denied; check that its directory")));
+  std::filesystem::permissions(directory.file("."), std::filesystem::perms{0755});
+}
+
+TEST_F(Unprivileged, is_told_of_a_state_that_may_not_be_written) {
+  make_state();
+  std::filesystem::remove(path + "-owner");
+  std::filesystem::permissions(directory.file("."), std::filesystem::perms{0777});
+  std::filesystem::permissions(path, std::filesystem::perms{0444});
+  const std::string before = bytes();
+  EXPECT_THAT(error_as_nobody([&] {
+                const auto store = open_sqlite_store(path);
+                store->replace({.tasks = {planned("c")}, .removed = {}}, "second");
+              }),
+              HasSubstr("cannot be written: it is read-only; check its permissions"));
+  EXPECT_EQ(bytes(), before);
+}
+
+// X3: another program holds the file for longer than it is waited for.
+TEST_F(Sqlite, says_that_another_is_writing) {
+  const auto store = open_sqlite_store(path, Duration{1});
+  const auto rows = store->replace({.tasks = {planned("a")}, .removed = {}}, "first");
+  const RowUpdate update{rows[0], planned("a").progress};
+  SqliteLock lock{path};
+  EXPECT_THAT(error_of<StoreError>([&] {
+                store->commit({&update, 1});
+              }),
+              HasSubstr("is locked by another process for too long; end what is writing to it"));
+  EXPECT_EQ(store->load().size(), 1);
+  lock.release();
+  EXPECT_NO_THROW(store->commit({&update, 1}));
+}
+
+// X3: and the engine gets through when that is over.
+TEST_F(Sqlite, is_tried_again_until_the_other_has_written) {
+  NoTrace trace;
+  std::vector<std::string> failures;
+  Engine engine{Calendar{Zone::utc()},
+                {},
+                [&] { return open_sqlite_store(path, Duration{1}); },
+                trace,
+                [&](const Event& event) {
+                  if (event.name == "StoreFailed") failures.push_back(to_json(event));
+                }};
+  const Instant now = at("2025-03-03T10:00:00Z");
+  engine.initialize({{.name = "a", .cron = "* * * * *", .retry_delay = Duration{60'000}}}, now);
+  SqliteLock lock{path};
+  EXPECT_TRUE(engine.step(now).empty());
+  EXPECT_TRUE(engine.step(engine.next_wake()).empty());
+  EXPECT_THAT(failures, testing::SizeIs(2));
+  EXPECT_THAT(failures, testing::Each(HasSubstr("is locked by another process for too long")));
+  lock.release();
+  const auto starts = engine.step(engine.next_wake());
+  ASSERT_EQ(starts.size(), 1);
+  EXPECT_EQ(starts[0].at, now + Duration{300});
+  engine.end(starts[0].task, Outcome::success, starts[0].at);
+  engine.stop(starts[0].at);
+  engine.settle(starts[0].at);
+  EXPECT_EQ(engine.lifecycle(), Lifecycle::uninitialized);
 }
 
 TEST_F(Sqlite, names_the_process_that_holds_the_state) {

@@ -149,7 +149,8 @@ void schedule(const PlannedTask& task, Work work) {
 
 class SqliteStore : public Store {
  public:
-  explicit SqliteStore(const std::string& path) : ownership_(path), database_(path) {
+  SqliteStore(const std::string& path, Duration busy_timeout)
+      : ownership_(path), database_(path, busy_timeout) {
     check_origin();
     // Every commit reaches the disk before it returns; readers go on while there is a writer.
     database_.execute("PRAGMA journal_mode = WAL");
@@ -330,11 +331,11 @@ class SqliteStore : public Store {
 
 }  // namespace
 
-std::unique_ptr<Store> open_sqlite_store(const std::string& path) {
+std::unique_ptr<Store> open_sqlite_store(const std::string& path, Duration busy_timeout) {
   // One state has one lock, by whatever links it is reached.
   std::error_code error;
   const auto canonical = std::filesystem::weakly_canonical(path, error);
-  return std::make_unique<SqliteStore>(error ? path : canonical.string());
+  return std::make_unique<SqliteStore>(error ? path : canonical.string(), busy_timeout);
 }
 
 }  // namespace dutiful
