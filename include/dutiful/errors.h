@@ -145,6 +145,17 @@ class StoreError : public Error {
   std::string state_;
 };
 
+// The host gives no thread for the scheduler to run on. Nothing was changed.
+class ThreadError : public Error {
+ public:
+  explicit ThreadError(std::exception_ptr cause)
+      : Error(
+            "Cannot initialize scheduler: no thread can be started; end other programs, or raise "
+            "the limit on threads",
+            std::move(cause)) {}
+  [[nodiscard]] std::string_view name() const noexcept override { return "ThreadError"; }
+};
+
 // A list could not be scheduled because of one of its tasks (RULES P4). Nothing was changed.
 class ScheduleTaskError : public Error {
  public:
@@ -243,7 +254,8 @@ class TaskInvalidStructureError : public TaskTryDeserializeError {
   }
 };
 
-// The persisted list is not the one that this scheduler runs: another has replaced it.
+// The persisted list is not the one that this scheduler runs: another has replaced it, or somebody
+// has deleted of it, and then `actual` is `expected` or, where nothing is left, empty.
 class TaskListMismatchError : public Error {
  public:
   TaskListMismatchError(std::string expected, std::string actual);

@@ -6,6 +6,7 @@
 #include <iosfwd>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -18,6 +19,19 @@ enum class Level { debug, info, warning, error };
 // A named value of an event. Times are text in ISO 8601.
 struct EventField {
   using Value = std::variant<bool, std::int64_t, std::string, std::vector<EventField>>;
+  EventField(std::string_view name_of, Value value_of)
+      : name(name_of), value(std::move(value_of)) {}
+
+  // As by default, but for want of memory: a variant of libstdc++ 12 that is copied when it runs
+  // out takes itself for a whole one, and destroys what it does not hold.
+  EventField(const EventField& other)
+      : name(other.name),
+        value(std::visit([](const auto& held) { return Value{held}; }, other.value)) {}
+  EventField(EventField&&) noexcept = default;
+  EventField& operator=(const EventField& other) { return *this = EventField{other}; }
+  EventField& operator=(EventField&&) noexcept = default;
+  ~EventField() = default;
+
   std::string_view name;  // lives for ever
   Value value;
 };
@@ -36,7 +50,7 @@ struct Event {
 };
 
 // Is told every event, those of one task in the order in which they happened. Called by the
-// scheduler's own thread or by that of initialize() and stop(), never by two at once; it should be
+// scheduler's own thread or by one in initialize() or stop(), never by two at once; it should be
 // quick and must not call the scheduler; what it throws is lost.
 using EventSink = std::function<void(const Event&)>;
 

@@ -36,7 +36,8 @@ struct RunInfo {
 };
 
 // A run in the hands of a callback that takes its time: settled once, from any thread, by succeed()
-// or fail(). One that is dropped unsettled has failed.
+// or fail(). One that is dropped unsettled has failed; so has one that the callback took with it
+// when it threw, and then with what was thrown as the reason.
 //
 //   [](dutiful::Run run) { queue.push([run = std::move(run)]() mutable { run.succeed(); }); }
 class Run {
@@ -52,6 +53,9 @@ class Run {
   void fail(const std::string& reason);
 
  private:
+  friend class Callback;
+  void drop() noexcept;
+
   RunInfo info_;
   std::shared_ptr<Settler> settler_;
 };

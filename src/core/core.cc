@@ -1,9 +1,12 @@
 #include "core/core.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <tuple>
 #include <unordered_map>
+
+#include "core/make_room.h"
 
 namespace dutiful {
 namespace {
@@ -57,7 +60,7 @@ Obligations obligations_of(const Core::Task& task, Instant now) {
 Core::Core(Calendar calendar, std::size_t max_concurrent)
     : calendar_(std::move(calendar)), max_concurrent_(max_concurrent) {}
 
-void Core::apply(const Plan& plan, const std::vector<std::int64_t>& rows, Instant now) {
+void Core::apply(const Plan& plan, Instant now) {
   // Copies of the names: the tasks they stand in move while the list is built.
   std::unordered_map<std::string, TaskId> known;
   for (TaskId id = 0; id < tasks_.size(); ++id) {
@@ -107,7 +110,6 @@ void Core::apply(const Plan& plan, const std::vector<std::int64_t>& rows, Instan
                 .progress = progress,
                 .schedule = place->second,
                 .rank = rank,
-                .row = rows[rank],
                 .registered = true,
                 .in_use = true};
     schedules_[task.schedule].tasks.push_back(id);
@@ -122,7 +124,16 @@ void Core::apply(const Plan& plan, const std::vector<std::int64_t>& rows, Instan
   latest_ = now;
 }
 
+void Core::place(const std::vector<std::int64_t>& rows) noexcept {
+  for (Task& task : tasks_) {
+    if (task.registered) task.row = rows[task.rank];
+  }
+}
+
 void Core::end(TaskId id, Outcome outcome, Instant now) {
+  make_room(retries_);
+  make_room(ready_);
+  make_room(free_);
   Task& task = tasks_[id];
   --running_;
   if (outcome == Outcome::success) {
@@ -143,6 +154,7 @@ void Core::end(TaskId id, Outcome outcome, Instant now) {
 }
 
 void Core::postpone_end(TaskId id, Instant now) {
+  make_room(retries_);
   Task& task = tasks_[id];
   if (!task.registered) return;
   if (task.progress.state != TaskState::awaiting_retry) {
@@ -155,37 +167,54 @@ void Core::postpone_end(TaskId id, Instant now) {
   await_retry(id);
 }
 
-std::vector<Start> Core::start_due(Instant now, std::size_t limit) {
-  if (now + clock_ahead_max < latest_) {
-    take_clock_back(now);
-    latest_ = now;
+void Core::follow_clock(Instant now, std::vector<ClockCorrection>& corrections) {
+  if (now + clock_ahead_max >= latest_) return;
+  corrections.reserve(corrections.size() + tasks_.size());  // nothing is corrected and then lost
+  for (TaskId id = 0; id < tasks_.size(); ++id) {
+    if (!tasks_[id].registered) continue;
+    const Instant persisted = correct_clock(tasks_[id].progress, now);
+    if (persisted != no_instant) corrections.push_back({id, persisted});
   }
+  pulses_.clear();
+  for (std::uint32_t number = 0; number < schedules_.size(); ++number) await_pulse(number, now);
+  latest_ = now;
+}
+
+std::vector<Start> Core::start_due(Instant now, std::size_t limit) {
   latest_ = std::max(latest_, now);
   take_pulses(now);
   take_retries(now);
   std::vector<Start> starts;
-  while (!ready_.empty() && !at_capacity() && starts.size() < limit) {
-    const Entry entry = pop(ready_);
-    Task& task = tasks_[entry.id];
-    if (task.queued_since != entry.at) continue;
-    if (!obligations_of(task, now).any()) {
-      // The clock was set back while it waited: its retry is not due any more.
-      task.queued_since = no_instant;
-      push(retries_, Entry{task.progress.retry_at, task.rank, entry.id});
-      continue;
+  try {
+    while (!ready_.empty() && !at_capacity() && starts.size() < limit) {
+      make_room(starts);
+      make_room(retries_);
+      const Entry entry = pop(ready_);
+      Task& task = tasks_[entry.id];
+      if (task.queued_since != entry.at) continue;
+      if (!obligations_of(task, now).any()) {
+        // The clock was set back while it waited: its retry is not due any more.
+        task.queued_since = no_instant;
+        push(retries_, Entry{task.progress.retry_at, task.rank, entry.id});
+        continue;
+      }
+      starts.push_back(start(entry.id, now));
     }
-    starts.push_back(start(entry.id, now));
+  } catch (...) {
+    undo(starts);
+    throw;
   }
   return starts;
 }
 
-void Core::undo(const std::vector<Start>& starts) {
+void Core::undo(const std::vector<Start>& starts) noexcept {
   for (const Start& undone : starts) {
     Task& task = tasks_[undone.task];
     --running_;
     task.progress = undone.before;
     task.due_since = undone.due_since_before;
-    // Its entry is still queued, or the retry is due and makes it ready below.
+    // Its entry is still queued, or the retry is due and makes it ready below. There is room for
+    // that: the start took an entry out.
     if (task.progress.retry_at != no_instant) ++awaiting_retry_;
     make_ready(undone.task, undone.at);
   }
@@ -207,14 +236,6 @@ std::vector<TaskRecord> Core::records() const {
   return records;
 }
 
-void Core::take_clock_back(Instant now) {
-  for (Task& task : tasks_) {
-    if (task.registered) correct_clock(task.progress, now);
-  }
-  pulses_.clear();
-  for (std::uint32_t number = 0; number < schedules_.size(); ++number) await_pulse(number, now);
-}
-
 void Core::await_pulse(std::uint32_t number, Instant now) {
   const auto next = calendar_.find_next(schedules_[number].cron, now);
   if (next) push(pulses_, Entry{*next, 0, number});  // else never due (C5)
@@ -222,6 +243,7 @@ void Core::await_pulse(std::uint32_t number, Instant now) {
 
 void Core::take_pulses(Instant now) {
   while (!pulses_.empty() && pulses_.front().at <= now) {
+    make_room(ready_, schedules_[pulses_.front().id].tasks.size());
     const Entry entry = pop(pulses_);
     for (const TaskId id : schedules_[entry.id].tasks) {
       Task& task = tasks_[id];
@@ -236,6 +258,7 @@ void Core::take_pulses(Instant now) {
 
 void Core::take_retries(Instant now) {
   while (!retries_.empty() && retries_.front().at <= now) {
+    make_room(ready_);
     const Entry entry = pop(retries_);
     if (tasks_[entry.id].progress.retry_at == entry.at) make_ready(entry.id, now);
   }
@@ -304,7 +327,7 @@ Start Core::start(TaskId id, Instant now) {
     progress.pulse = start.scheduled;
     progress.attempt = 0;
   }
-  ++progress.attempt;
+  if (progress.attempt != std::numeric_limits<std::uint32_t>::max()) ++progress.attempt;
   task.due_since = no_instant;
   task.queued_since = no_instant;
   ++running_;

@@ -23,6 +23,12 @@ struct Start {
   Instant due_since_before;
 };
 
+// A task whose past lay too far in the future: the clock has been set back (T7).
+struct ClockCorrection {
+  TaskId task;
+  Instant persisted;  // what it was served until by the clock before
+};
+
 enum class Outcome : std::uint8_t { success, failure };
 
 // No I/O, no threads, no clock: values in, decisions out. A copy is another scheduler in the same
@@ -36,21 +42,27 @@ class Core {
 
   // Registers the planned tasks in place of those before. Runs that go on are kept: of a task that
   // the plan does not name until they end, and its number with them.
-  // `rows` are the tasks' places in the store, in the plan's order.
-  void apply(const Plan& plan, const std::vector<std::int64_t>& rows, Instant now);
+  void apply(const Plan& plan, Instant now);
+  // The places in the store of the tasks that were applied last, in the plan's order.
+  void place(const std::vector<std::int64_t>& rows) noexcept;
 
-  // A run has ended. Requires that the task runs.
+  // A run has ended. Requires that the task runs. Where memory runs out nothing has changed, here
+  // and in start_due(); undo() needs none.
   void end(TaskId id, Outcome outcome, Instant now);
 
   // The end of a run could not be recorded then, and is to be now. It counts from when it is (K5,
   // H5). Requires that the task has not been started since.
   void postpone_end(TaskId id, Instant now);
 
+  // Goes by a clock that has been set back by more than a DST change: pulses after `now` count
+  // again (T7). Adds the tasks whose progress that has changed; none for any other clock.
+  void follow_clock(Instant now, std::vector<ClockCorrection>& corrections);
+
   // Starts what is owed a run at `now` and may run: earliest due first, then by name (X1).
   [[nodiscard]] std::vector<Start> start_due(Instant now, std::size_t limit = ~std::size_t{0});
 
   // Takes back decisions that could not be made durable. The obligations stand as before.
-  void undo(const std::vector<Start>& starts);
+  void undo(const std::vector<Start>& starts) noexcept;
 
   // When start_due() will next have something to do, if nothing else happens; Instant::max() if
   // never. May be in the past.
@@ -99,7 +111,6 @@ class Core {
     }
   };
 
-  void take_clock_back(Instant now);
   void await_pulse(std::uint32_t number, Instant now);
   void take_pulses(Instant now);
   void take_retries(Instant now);

@@ -43,8 +43,12 @@ ScheduleTaskError::ScheduleTaskError(std::string task_name,
       cron_expression_(std::move(cron_expression)) {}
 
 TaskListMismatchError::TaskListMismatchError(std::string expected, std::string actual)
-    : Error("The persisted tasks belong to scheduler " + actual + ", not to " + expected +
-            ", which runs; another scheduler has replaced them"),
+    : Error(actual == expected || actual.empty()
+                ? "A task of scheduler " + expected +
+                      ", which runs, is gone from the state: somebody has deleted it; stop the "
+                      "scheduler and initialize it again"
+                : "The persisted tasks belong to scheduler " + actual + ", not to " + expected +
+                      ", which runs; another scheduler has replaced them"),
       expected_(std::move(expected)),
       actual_(std::move(actual)) {}
 

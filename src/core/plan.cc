@@ -1,6 +1,7 @@
 #include "core/plan.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace dutiful {
 namespace {
@@ -29,10 +30,9 @@ void keep_running(TaskProgress& progress, const TaskProgress& before) {
   progress.last_attempt = before.last_attempt;
 }
 
-bool correct_clock(TaskProgress& progress, Instant now) {
-  if (progress.served_until <= now + clock_ahead_max) return false;
-  progress.served_until = now;
-  return true;
+Instant correct_clock(TaskProgress& progress, Instant now) {
+  if (progress.served_until <= now + clock_ahead_max) return no_instant;
+  return std::exchange(progress.served_until, now);
 }
 
 Plan make_plan(std::vector<TaskConfig> list,
@@ -80,7 +80,7 @@ Plan make_plan(std::vector<TaskConfig> list,
       task.old_config = std::move(record->config);
     }
 
-    task.clock_corrected = correct_clock(task.progress, now);
+    task.corrected_from = correct_clock(task.progress, now);
     if (known) task.changed = task.progress != (record++)->progress;
     plan.tasks.push_back(std::move(task));
   }

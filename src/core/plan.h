@@ -28,12 +28,13 @@ struct PlannedTask {
   CronExpression schedule;
   TaskProgress progress;
   Classification classification;
-  bool orphaned = false;         // its run was interrupted: it is restarted at once
-  bool clock_corrected = false;  // its last start lies in the future by more than a DST change (T7)
-  bool changed = true;           // the progress is not the one of its record
-  std::int64_t row = no_row;     // of the record that it continues
-  TaskConfig old_config{};       // of an overridden task
-  std::string scheduler{};       // who wrote the record last
+  bool orphaned = false;  // its run was interrupted: it is restarted at once
+  bool changed = true;    // the progress is not the one of its record
+  // What it was served until by a clock that has been corrected since (T7); no_instant: it was not.
+  Instant corrected_from = no_instant;
+  std::int64_t row = no_row;  // of the record that it continues
+  TaskConfig old_config{};    // of an overridden task
+  std::string scheduler{};    // who wrote the record last
 };
 
 struct Plan {
@@ -45,8 +46,9 @@ struct Plan {
 // that has been corrected since.
 inline constexpr std::chrono::hours clock_ahead_max{3};
 
-// Lets pulses after `now` count again where the clock has been corrected; says whether it was.
-bool correct_clock(TaskProgress& progress, Instant now);
+// Lets pulses after `now` count again where the clock has been corrected. Returns the instant that
+// was too far ahead, or no_instant where none was.
+Instant correct_clock(TaskProgress& progress, Instant now);
 
 // Lets a task that comes for the first time take over the run that is going on under its name.
 void keep_running(TaskProgress& progress, const TaskProgress& before);

@@ -5,6 +5,7 @@
 
 #include <dutiful/errors.h>
 
+#include "core/make_room.h"
 #include "core/validate.h"
 #include "engine/identifier.h"
 
@@ -31,6 +32,16 @@ InitStart traced(const std::vector<TaskConfig>& list) {
     event.registrations.push_back({config.name, config.cron, config.retry_delay});
   }
   return event;
+}
+
+// Watching must not disturb what is watched: what cannot be told for want of memory is lost, and
+// what it was about is not.
+template <typename Tell>
+void watch(Tell tell) noexcept {
+  try {
+    tell();
+  } catch (...) {
+  }
 }
 
 }  // namespace
@@ -88,28 +99,33 @@ void Engine::replace_list(std::vector<TaskConfig> list, Instant now) {
                               calendar_,
                               policies_.override,
                               reconcile ? Runs::go_on : Runs::are_interrupted);
-  const auto rows = store.replace(plan, make_identifier());
-  core_.apply(plan, rows, now);
+  // What can fail comes before the list is durable: memory here, the store below.
+  Core next = core_;
+  next.apply(plan, now);
+  next.place(store.replace(plan, make_identifier()));
+  core_ = std::move(next);
   if (opened) store_ = std::move(opened);
   lifecycle_ = Lifecycle::running;
   forget_store_error();
-  trace_.on(now, InitSuccess{});
-  reporter_.initialization_completed(kind, plan, now);
+  watch([&] { trace_.on(now, InitSuccess{}); });
+  watch([&] { reporter_.initialization_completed(kind, plan, now); });
 }
 
 void Engine::stop(Instant now) {
-  trace_.on(now, StopStart{});
+  watch([&] { trace_.on(now, StopStart{}); });
   stop_error_ = nullptr;
-  if (lifecycle_ == Lifecycle::running) reporter_.stop_requested(now);
+  if (lifecycle_ == Lifecycle::running) watch([&] { reporter_.stop_requested(now); });
   ++stops_waiting_;
   if (lifecycle_ == Lifecycle::running) lifecycle_ = Lifecycle::stopping;
   finish_stop(now);
 }
 
 void Engine::end(TaskId task, Outcome outcome, Instant now, std::string error) {
+  make_room(unrecorded_);
+  End end{task, outcome, std::move(error), core_.task(task).config.name, {}};
   core_.end(task, outcome, now);
-  const Core::Task& ended = core_.task(task);
-  unrecorded_.push_back({task, outcome, std::move(error), ended.config.name, ended.progress});
+  end.progress = core_.task(task).progress;
+  unrecorded_.push_back(std::move(end));
 }
 
 std::vector<Start> Engine::step(Instant now, std::size_t limit) {
@@ -117,24 +133,26 @@ std::vector<Start> Engine::step(Instant now, std::size_t limit) {
   if (now < retry_store_at_ && retry_store_at_ - now <= retry_delay_) return {};
   postpone_ends(now);
   std::vector<Start> starts;
-  if (lifecycle_ == Lifecycle::running) starts = core_.start_due(now, limit);
+  if (lifecycle_ == Lifecycle::running) {
+    core_.follow_clock(now, corrected_);
+    starts = core_.start_due(now, limit);
+  }
   if (!make_durable(starts, now)) {
     core_.undo(starts);
     return {};
   }
-  reporter_.gaps(core_, now);
+  watch([&] { reporter_.gaps(core_, now); });
   for (const Start& start : starts) {
     const Core::Task& task = core_.task(start.task);
-    trace_.on(now, RunStart{task.config.name, name_of(start.reason)});
-    reporter_.run_started(start, task);
+    watch([&] { trace_.on(now, RunStart{task.config.name, name_of(start.reason)}); });
+    watch([&] { reporter_.run_started(start, task); });
   }
   return starts;
 }
 
 Instant Engine::next_wake() const {
-  const bool owing = !unrecorded_.empty();
-  if (lifecycle_ != Lifecycle::running && !owing) return Instant::max();
-  const Instant wake = owing ? no_instant : core_.next_wake();
+  if (lifecycle_ != Lifecycle::running && !owes_store()) return Instant::max();
+  const Instant wake = owes_store() ? no_instant : core_.next_wake();
   return std::max(wake, retry_store_at_);
 }
 
@@ -147,34 +165,40 @@ void Engine::postpone_ends(Instant now) {
   }
 }
 
-// Records every end that is not, and the starts, in one transaction. Says whether it happened.
-bool Engine::make_durable(const std::vector<Start>& starts, Instant now) {
+std::vector<RowUpdate> Engine::updates_of(const std::vector<Start>& starts) const {
   std::vector<RowUpdate> updates;
-  updates.reserve(unrecorded_.size() + starts.size());
+  updates.reserve(unrecorded_.size() + corrected_.size() + starts.size());
   const auto add = [&](TaskId id) {
     const Core::Task& task = core_.task(id);
     if (task.registered) updates.push_back({task.row, task.progress});
   };
   for (const End& end : unrecorded_) add(end.task);
+  for (const ClockCorrection& correction : corrected_) add(correction.task);
   for (const Start& start : starts) add(start.task);
   // A task that ended and starts again is there twice, with the same progress: one write will do.
   std::ranges::sort(updates, {}, &RowUpdate::row);
   const auto same_row = [](const RowUpdate& a, const RowUpdate& b) { return a.row == b.row; };
   updates.erase(std::unique(updates.begin(), updates.end(), same_row), updates.end());
+  return updates;
+}
 
+// Records every end and correction that is not, and the starts, in one transaction. Says whether it
+// happened.
+bool Engine::make_durable(const std::vector<Start>& starts, Instant now) {
   try {
+    const auto updates = updates_of(starts);
     if (!updates.empty()) store_->commit(updates);
   } catch (...) {
     store_error_ = std::current_exception();
     retry_delay_ = std::clamp(2 * retry_delay_, retry_delay_first, retry_delay_max);
     retry_store_at_ = now + retry_delay_;
-    reporter_.store_failed(store_error_, retry_store_at_, now);
+    watch([&] { reporter_.store_failed(store_error_, retry_store_at_, now); });
     if (lifecycle_ == Lifecycle::stopping && core_.running() == 0 &&
         ++stop_tries_ >= stop_tries_max) {
       // For the theory it dies here, and what it could not record was interrupted (H5).
       stop_error_ = store_error_;
       unrecorded_.clear();
-      trace_.on(now, Crash{});
+      watch([&] { trace_.on(now, Crash{}); });
       stops_waiting_ = 0;
       let_go(now);
     }
@@ -182,12 +206,19 @@ bool Engine::make_durable(const std::vector<Start>& starts, Instant now) {
   }
   forget_store_error();
   for (End& end : std::exchange(unrecorded_, {})) {
-    reporter_.run_ended(end.name, end.outcome, end.error, end.progress, now);
-    if (end.outcome == Outcome::success) {
-      trace_.on(now, RunSuccess{std::move(end.name)});
-    } else {
-      trace_.on(now, RunFailure{std::move(end.name)});
-    }
+    watch([&] { reporter_.run_ended(end.name, end.outcome, end.error, end.progress, now); });
+    watch([&] {
+      if (end.outcome == Outcome::success) {
+        trace_.on(now, RunSuccess{std::move(end.name)});
+      } else {
+        trace_.on(now, RunFailure{std::move(end.name)});
+      }
+    });
+  }
+  for (const ClockCorrection& correction : std::exchange(corrected_, {})) {
+    watch([&] {
+      reporter_.clock_corrected(core_.task(correction.task).config.name, correction.persisted, now);
+    });
   }
   finish_stop(now);
   return true;
@@ -204,15 +235,18 @@ void Engine::finish_stop(Instant now) {
   if (lifecycle_ == Lifecycle::running || stops_waiting_ == 0) return;
   if (core_.running() > 0 || !unrecorded_.empty()) return;
   let_go(now);
-  for (; stops_waiting_ > 0; --stops_waiting_) trace_.on(now, StopEnd{});
+  for (; stops_waiting_ > 0; --stops_waiting_) {
+    watch([&] { trace_.on(now, StopEnd{}); });
+  }
 }
 
 // Of the state, for another to take hold of.
 void Engine::let_go(Instant now) {
   if (std::exchange(lifecycle_, Lifecycle::uninitialized) == Lifecycle::stopping) {
-    reporter_.stopped(now);
+    watch([&] { reporter_.stopped(now); });
   }
   forget_store_error();
+  corrected_.clear();  // the next to start finds the same and corrects it again
   store_.reset();
   core_ = Core{calendar_, policies_.max_concurrent};
 }

@@ -36,7 +36,8 @@ class Engine {
   // once, or with the settle() or step() that records the last end.
   void stop(Instant now);
 
-  // The run of a task has ended. What follows from it comes with the next settle() or step().
+  // The run of a task has ended. What follows from it comes with the next settle() or step(). Where
+  // memory runs out nothing has changed.
   void end(TaskId task, Outcome outcome, Instant now, std::string error = {});
 
   // Records the ends, and starts nothing.
@@ -46,7 +47,8 @@ class Engine {
   }
 
   // Records the ends and starts what is owed a run, at most `limit` of them: one transaction. What
-  // it returns is durably marked as running, and has to be run.
+  // it returns is durably marked as running, and has to be run. Where memory runs out it throws,
+  // and every end and every obligation stands as before (RULES X3).
   [[nodiscard]] std::vector<Start> step(Instant now, std::size_t limit = ~std::size_t{0});
 
   // When step() will next have something to do if nothing else happens.
@@ -75,10 +77,12 @@ class Engine {
   void replace_list(std::vector<TaskConfig> list, Instant now);
   void fail_initialization(const std::string& name, const std::string& message, Instant now);
   void postpone_ends(Instant now);
+  [[nodiscard]] std::vector<RowUpdate> updates_of(const std::vector<Start>& starts) const;
   bool make_durable(const std::vector<Start>& starts, Instant now);
   void finish_stop(Instant now);
   void let_go(Instant now);
   void forget_store_error();
+  [[nodiscard]] bool owes_store() const { return !unrecorded_.empty() || !corrected_.empty(); }
 
   // After a failed transaction the next is tried after the first delay, then after twice that …
   static constexpr Duration retry_delay_first{100};
@@ -96,7 +100,8 @@ class Engine {
   std::unique_ptr<Store> store_;
   Lifecycle lifecycle_ = Lifecycle::uninitialized;
   std::size_t stops_waiting_ = 0;
-  std::vector<End> unrecorded_;  // ends that the core knows and the store does not
+  std::vector<End> unrecorded_;             // ends that the core knows and the store does not
+  std::vector<ClockCorrection> corrected_;  // the same of tasks that follow a corrected clock (T7)
   std::exception_ptr store_error_;
   std::exception_ptr stop_error_;
   int stop_tries_ = 0;

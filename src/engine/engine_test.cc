@@ -130,11 +130,11 @@ TEST_F(EngineTest, records_an_end_when_the_store_is_well_again) {
 
   EXPECT_TRUE(engine->step(engine->next_wake()).empty());
   EXPECT_EQ(stored().state, TaskState::awaiting_retry);
-  EXPECT_EQ(stored().retry_at, now + 1s + 1min);
+  EXPECT_EQ(stored().retry_at, now + 1s + 100ms + 1min);  // K5: from when it is recorded
   EXPECT_THAT(
       told("TaskRunFailed"),
       ElementsAre(testing::AllOf(HasSubstr("\"error\":\"no luck\""),
-                                 HasSubstr("\"nextRetryAt\":\"2025-03-03T10:01:31.000Z\""))));
+                                 HasSubstr("\"nextRetryAt\":\"2025-03-03T10:01:31.100Z\""))));
 }
 
 // I5: a stop waits for the record of the last end, too.
@@ -330,13 +330,64 @@ TEST_F(EngineTest, does_not_serve_a_pulse_twice_after_a_small_one) {
   EXPECT_EQ(engine->step(at("2025-03-03T11:00:00Z")).size(), 1);
 }
 
-// The same while it runs: the clock goes back by a day.
+// The same while it runs: the clock goes back by a day. V: it is told; P1: it is durable.
 TEST_F(EngineTest, goes_by_the_corrected_clock_while_it_runs) {
   initialize("0 * * * *");
   auto starts = engine->step(now);
   engine->end(starts[0].task, Outcome::success, now);
+  engine->settle(now);
   EXPECT_TRUE(engine->step(now - 24h).empty());
   EXPECT_EQ(engine->next_wake(), at("2025-03-02T11:00:00Z"));
+  EXPECT_THAT(told("ClockCorrected"),
+              ElementsAre(testing::AllOf(
+                  HasSubstr("\"level\":\"WARNING\""),
+                  HasSubstr("\"taskName\":\"a\",\"persistedTime\":\"2025-03-03T10:00:30.000Z\""))));
+  EXPECT_EQ(stored().served_until, now - 24h);
+  EXPECT_EQ(stored().last_attempt, now);  // history is what it was
+}
+
+// T7, X3: the store fails while the clock is corrected.
+TEST_F(EngineTest, keeps_the_correction_of_the_clock_when_a_commit_fails) {
+  initialize("0 * * * *");
+  auto starts = engine->step(now);
+  engine->end(starts[0].task, Outcome::success, now);
+  engine->settle(now);
+  faults.commit = 2;
+  const Instant corrected = at("2025-03-02T10:59:59.950Z");
+  EXPECT_TRUE(engine->step(corrected).empty());
+  EXPECT_TRUE(told("ClockCorrected").empty());  // H5: observed when it is recorded
+  EXPECT_EQ(stored().served_until, now);
+  EXPECT_EQ(engine->next_wake(), corrected + 100ms);
+
+  // A start that is decided and undone meanwhile does not take it away.
+  EXPECT_TRUE(engine->step(corrected + 100ms).empty());
+  EXPECT_TRUE(told("ClockCorrected").empty());
+  EXPECT_EQ(engine->step(engine->next_wake()).size(), 1);
+  EXPECT_EQ(told("ClockCorrected").size(), 1);
+  EXPECT_EQ(stored().served_until, corrected + 300ms);
+}
+
+TEST_F(EngineTest, tells_a_correction_of_the_clock_before_the_run_that_follows) {
+  initialize("0 * * * *");
+  auto starts = engine->step(now);
+  engine->end(starts[0].task, Outcome::failure, now, "no");
+  engine->settle(now);
+  EXPECT_TRUE(engine->step(at("2025-03-02T10:59:00Z")).empty());
+  ASSERT_EQ(engine->step(at("2025-03-02T11:00:00Z")).size(), 1);
+  const auto place = [&](const char* name) {
+    return std::ranges::find(events, told(name).back()) - events.begin();
+  };
+  EXPECT_LT(place("ClockCorrected"), place("TaskRunStarted"));
+}
+
+// A task that has never run was served until it came: that is the time that lay ahead.
+TEST_F(EngineTest, names_the_time_that_was_ahead_of_the_clock) {
+  initialize("30 * * * *");
+  engine->stop(now);
+  now -= 24h;
+  initialize("30 * * * *");
+  EXPECT_THAT(told("ClockCorrected"),
+              ElementsAre(HasSubstr("\"persistedTime\":\"2025-03-03T10:00:30.000Z\"")));
 }
 
 // T6, V: one start for all that was missed, and every pulse accounted for.

@@ -1,5 +1,7 @@
 #include "engine/reporter.h"
 
+#include <algorithm>
+#include <new>
 #include <utility>
 
 #include "time/iso8601.h"
@@ -28,6 +30,8 @@ std::vector<EventField> state_of(const TaskConfig& config) {
 std::string message_of(const std::exception_ptr& error) {
   try {
     std::rethrow_exception(error);
+  } catch (const std::bad_alloc&) {
+    return "memory is exhausted";
   } catch (const std::exception& exception) {
     return exception.what();
   } catch (...) {
@@ -65,6 +69,7 @@ void Reporter::initialization_started(Initialization kind, std::size_t total, In
 
 void Reporter::initialization_completed(Initialization kind, const Plan& plan, Instant now) {
   if (!sink_) return;
+  gaps_told_ = now;
   for (const TaskRecord& removed : plan.removed) {
     tell("TaskRemoved",
          Level::info,
@@ -89,7 +94,6 @@ void Reporter::initialization_completed(Initialization kind, const Plan& plan, I
           {"skippedCount", total - scheduled}});
     if (total > 0) tell("PollingStarted", Level::debug, now, {});
   }
-  gaps_told_ = now;
 }
 
 void Reporter::tell_task(const PlannedTask& task, Instant now) {
@@ -127,11 +131,8 @@ void Reporter::tell_task(const PlannedTask& task, Instant now) {
           {"lastExecutionTime", time_text(task.progress.last_attempt)},
           {"schedulerIdentifier", task.scheduler}});
   }
-  if (task.clock_corrected) {
-    tell("ClockCorrected",
-         Level::warning,
-         now,
-         {name, {"persistedTime", time_text(task.progress.last_attempt)}});
+  if (task.corrected_from != no_instant) {
+    clock_corrected(task.config.name, task.corrected_from, now);
   }
   if (task.schedule.never_matches()) {
     tell("TaskNeverDue", Level::warning, now, {name, cron});
@@ -248,6 +249,14 @@ void Reporter::run_ended(const std::string& name,
   tell("TaskRunFailed", Level::warning, now, std::move(fields));
 }
 
+void Reporter::clock_corrected(const std::string& name, Instant persisted, Instant now) {
+  tell("ClockCorrected",
+       Level::warning,
+       now,
+       {{"taskName", name}, {"persistedTime", time_text(persisted)}});
+  gaps_told_ = std::min(gaps_told_, now);  // they come again
+}
+
 void Reporter::gaps(const Core& core, Instant now) {
   if (!sink_ || now <= gaps_told_) return;
   for (const Calendar::Gap& gap : calendar_.gaps(std::exchange(gaps_told_, now), now)) {
@@ -267,6 +276,13 @@ void Reporter::gaps(const Core& core, Instant now) {
       }
     });
   }
+}
+
+void Reporter::exhausted(const std::string& error, Instant next_try, Instant now) {
+  tell("ResourcesExhausted",
+       Level::error,
+       now,
+       {{"error", error}, {"nextTryAt", time_text(next_try)}});
 }
 
 void Reporter::store_failed(const std::exception_ptr& error, Instant next_try, Instant now) {

@@ -35,8 +35,14 @@ class Reporter {
                  const TaskProgress& progress,
                  Instant now);
 
+  // RULES T7: a task goes by a clock that was set back; `persisted` is what its record said.
+  void clock_corrected(const std::string& name, Instant persisted, Instant now);
+
   // What the clocks have jumped over since the last call, for every task that was due in it (T3).
   void gaps(const Core& core, Instant now);
+
+  // Something that the host has not enough of (X3); what needs it is tried again at `next_try`.
+  void exhausted(const std::string& error, Instant next_try, Instant now);
 
   // A transaction failed (X3): its starts are undone, and it is tried again at `next_try`.
   void store_failed(const std::exception_ptr& error, Instant next_try, Instant now);

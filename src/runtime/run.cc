@@ -4,6 +4,32 @@
 #include "time/iso8601.h"
 
 namespace dutiful {
+namespace {
+
+// A callback that this thread is in. A run that is dropped meanwhile by the same thread may be on
+// its way out with an exception, and only who catches that knows the reason.
+struct Call {
+  explicit Call(const Run::Settler* of) : settler(of), outer(std::exchange(innermost, this)) {}
+  ~Call() { innermost = outer; }
+  Call(const Call&) = delete;
+  Call& operator=(const Call&) = delete;
+
+  static Call* find(const Run::Settler* settler) {
+    Call* call = innermost;
+    while (call != nullptr && call->settler != settler) call = call->outer;
+    return call;
+  }
+
+  const Run::Settler* settler;
+  bool dropped = false;
+  Call* outer;
+  static thread_local Call* innermost;
+};
+thread_local Call* Call::innermost = nullptr;
+
+constexpr std::string_view dropped_unsettled = "it was dropped unsettled";
+
+}  // namespace
 
 std::string RunInfo::key() const {
   return task + '@' + format_utc(pulse) + '#' + std::to_string(attempt);
@@ -14,7 +40,7 @@ Run::Run(RunInfo info, std::shared_ptr<Settler> settler)
 
 Run& Run::operator=(Run&& other) noexcept {
   if (this != &other) {
-    if (settler_) fail("it was dropped unsettled");
+    drop();
     info_ = std::move(other.info_);
     settler_ = std::move(other.settler_);
   }
@@ -22,7 +48,7 @@ Run& Run::operator=(Run&& other) noexcept {
 }
 
 Run::~Run() {
-  if (settler_) fail("it was dropped unsettled");
+  drop();
 }
 
 void Run::succeed() {
@@ -35,19 +61,37 @@ void Run::fail(const std::string& reason) {
   }
 }
 
+void Run::drop() noexcept {
+  const auto settler = std::exchange(settler_, nullptr);
+  if (!settler) return;
+  if (Call* call = Call::find(settler.get())) {
+    call->dropped = true;
+  } else {
+    settler->settle(Outcome::failure, dropped_unsettled);
+  }
+}
+
 void Callback::operator()(Run run) const noexcept {
+  const auto settler = run.settler_;
+  Call call{settler.get()};
+  const auto fail_if_dropped = [&](std::string_view reason) {
+    if (call.dropped) settler->settle(Outcome::failure, reason);
+  };
   // Whatever it throws is its failure, and nobody else's (RULES K7).
   try {
     if (asynchronous_) {
       asynchronous_(std::move(run));
-      return;
+    } else {
+      synchronous_(run.info());
+      run.succeed();
     }
-    synchronous_(run.info());
-    run.succeed();
+    fail_if_dropped(dropped_unsettled);
   } catch (const std::exception& error) {
-    run.fail(error.what());
+    run.drop();  // which a synchronous one has left here
+    fail_if_dropped(error.what());
   } catch (...) {
-    run.fail("it threw something that is not an exception");
+    run.drop();
+    fail_if_dropped("it threw something that is not an exception");
   }
 }
 

@@ -1,8 +1,10 @@
 #include <algorithm>
 #include <array>
-#include <atomic>
+#include <condition_variable>
 #include <mutex>
+#include <new>
 #include <set>
+#include <system_error>
 #include <thread>
 #include <unordered_map>
 #include <utility>
@@ -12,9 +14,10 @@
 #include <dutiful/scheduler.h>
 
 #include "engine/engine.h"
+#include "runtime/active_run.h"
+#include "runtime/back_off.h"
 #include "runtime/no_trace.h"
 #include "runtime/registrations.h"
-#include "runtime/settler.h"
 #include "runtime/system_clock.h"
 #include "runtime/wake_up.h"
 #include "runtime/workers.h"
@@ -31,49 +34,20 @@ constexpr std::size_t starts_per_step = 4096;
 // How long work may wait for a thread before there are more of them.
 constexpr int grow_after_ms = 1;
 
-// Ends of runs, on their way from the threads that run them to the loop.
-class Mailbox {
- public:
-  struct Ended {
-    TaskId task;
-    Outcome outcome;
-    std::string error;
-  };
-
-  explicit Mailbox(WakeUp& wake_up) : wake_up_(wake_up) {}
-
-  void put(Ended ended) noexcept {
-    const std::lock_guard lock{mutex_};
-    ended_.push_back(std::move(ended));
-    if (ended_.size() == 1) wake_up_.ring();
-  }
-  std::vector<Ended> take() {
-    const std::lock_guard lock{mutex_};
-    return std::exchange(ended_, {});
-  }
-
- private:
-  WakeUp& wake_up_;
-  std::mutex mutex_;
-  std::vector<Ended> ended_;
-};
-
-class MailboxSettler : public Run::Settler {
- public:
-  MailboxSettler(Mailbox& mailbox, TaskId task) : mailbox_(mailbox), task_(task) {}
-  void settle(Outcome outcome, const std::string& reason) noexcept override {
-    mailbox_.put({task_, outcome, reason});
-  }
-
- private:
-  Mailbox& mailbox_;
-  TaskId task_;
-};
-
 Engine::OpenStore opener_of(const std::string& state) {
   if (!state.empty()) return [state] { return open_sqlite_store(state); };
   return
       [memory = std::make_shared<MemoryState>()] { return std::make_unique<MemoryStore>(memory); };
+}
+
+// Calls the sink from one thread at a time, whichever tells it something: an initialize() that is
+// refused does not wait for the one that is at work, or for the loop.
+EventSink one_at_a_time(EventSink sink) {
+  if (!sink) return {};
+  return [sink = std::move(sink), mutex = std::make_shared<std::mutex>()](const Event& event) {
+    const std::lock_guard lock{*mutex};
+    sink(event);
+  };
 }
 
 }  // namespace
@@ -81,29 +55,23 @@ Engine::OpenStore opener_of(const std::string& state) {
 class Scheduler::Impl {
  public:
   explicit Impl(Options options)
+      : Impl(options,
+             Calendar{options.zone ? *options.zone : Zone::host(), options.repeated_minutes},
+             one_at_a_time(options.events)) {}
+
+  Impl(const Options& options, const Calendar& calendar, const EventSink& events)
       : clock_(options.clock ? options.clock : std::make_shared<SystemClock>()),
         policies_{.repeated_minutes = options.repeated_minutes,
                   .reinitialize = options.reinitialize,
                   .override = options.override,
                   .max_concurrent = options.max_concurrent},
-        engine_(Calendar{options.zone ? *options.zone : Zone::host(), options.repeated_minutes},
-                policies_,
-                opener_of(options.state),
-                trace_,
-                std::move(options.events)) {}
+        refusals_(events, calendar),
+        engine_(calendar, policies_, opener_of(options.state), trace_, events) {}
 
   void initialize(std::vector<Registration> registrations) {
-    {
-      std::unique_lock lock{lifecycle_mutex_};
-      const bool reconcile = policies_.reinitialize == Reinitialize::reconcile;
-      if (lifecycle_ == State::initializing) throw SchedulerAlreadyActiveError("initializing");
-      if (lifecycle_ == State::stopping) throw SchedulerAlreadyActiveError("stopping");
-      if (lifecycle_ == State::running && !reconcile) throw SchedulerAlreadyActiveError("running");
-      before_initialize_ = std::exchange(lifecycle_, State::initializing);
-    }
+    or_tell([&] { enter_initializing(); });
     try {
       take_list(std::move(registrations));
-      if (before_initialize_ == State::uninitialized) start_loop();
     } catch (...) {
       enter(before_initialize_);
       throw;
@@ -134,9 +102,7 @@ class Scheduler::Impl {
       engine_.stop(clock_->now());
     }
     wake_up_.ring();
-    loop_.join();
-    clock_->set_alarm(Instant::max());
-    workers_.reset();
+    end_loop();
     callbacks_.clear();
     const std::exception_ptr error = engine_.stop_error();
     enter(State::uninitialized);
@@ -146,14 +112,17 @@ class Scheduler::Impl {
  private:
   enum class State { uninitialized, initializing, running, stopping };
 
-  struct Running {
-    std::stop_source stop;
-    Instant deadline;
-    bool timed_out = false;
-  };
-
   // Where there is no bound on callbacks, there still is one on threads.
   static constexpr std::size_t threads_max = 1024;
+
+  void enter_initializing() {
+    const std::lock_guard lock{lifecycle_mutex_};
+    const bool reconcile = policies_.reinitialize == Reinitialize::reconcile;
+    if (lifecycle_ == State::initializing) throw SchedulerAlreadyActiveError("initializing");
+    if (lifecycle_ == State::stopping) throw SchedulerAlreadyActiveError("stopping");
+    if (lifecycle_ == State::running && !reconcile) throw SchedulerAlreadyActiveError("running");
+    before_initialize_ = std::exchange(lifecycle_, State::initializing);
+  }
 
   void enter(State state) {
     {
@@ -161,6 +130,17 @@ class Scheduler::Impl {
       lifecycle_ = state;
     }
     lifecycle_changed_.notify_all();
+  }
+
+  // What initialize() does before the engine has a part in it; the engine tells its own failures.
+  template <typename Work>
+  std::invoke_result_t<Work> or_tell(Work work) {
+    try {
+      return work();
+    } catch (const std::exception& error) {
+      refusals_.initialization_failed(error.what(), clock_->now());
+      throw;
+    }
   }
 
   [[noreturn]] static void throw_stop_error(const std::exception_ptr& cause) {
@@ -175,105 +155,191 @@ class Scheduler::Impl {
     throw StopSchedulerError(reason, cause);
   }
 
-  void start_loop() {
+  void take_list(std::vector<Registration> registrations) {
+    auto [list, callbacks] = or_tell([&] { return split(std::move(registrations)); });
+    std::unique_lock lock{engine_mutex_};
+    const bool first = before_initialize_ == State::uninitialized;
+    // A thread that cannot be had is an error before anything has changed.
+    if (first) or_tell([&] { start_loop(); });
     try {
-      workers_.emplace(policies_.max_concurrent == 0 ? threads_max : policies_.max_concurrent);
-      loop_ = std::thread{[this] { loop(); }};
+      dispatch();  // what goes by the callbacks of the list before
+      engine_.initialize(std::move(list), clock_->now());
     } catch (...) {
-      // The host has no thread left: let go of the state, as if nothing had been.
-      const std::lock_guard lock{engine_mutex_};
-      engine_.stop(clock_->now());
-      workers_.reset();
-      callbacks_.clear();
+      lock.unlock();
+      if (first) end_loop();  // which has found nothing to do
       throw;
+    }
+    callbacks_ = std::move(callbacks);
+    try {
+      set_alarm();
+    } catch (const std::exception&) {
+      // The loop, which is next, does so again, and tells where it cannot.
     }
   }
 
-  void take_list(std::vector<Registration> registrations) {
-    auto [list, callbacks] = split(std::move(registrations));
-    const std::lock_guard lock{engine_mutex_};
-    engine_.initialize(std::move(list), clock_->now());
-    callbacks_ = std::move(callbacks);
-    clock_->set_alarm(std::min(engine_.next_wake(), next_deadline()));
+  // Requires the engine's mutex: the loop begins when that is let go.
+  void start_loop() {
+    workers_.emplace(policies_.max_concurrent == 0 ? threads_max : policies_.max_concurrent,
+                     [this](ActiveRun& run) {
+                       current = this;
+                       run.call();
+                       current = nullptr;
+                     });
+    try {
+      loop_ = std::thread{[this] { loop(); }};
+    } catch (const std::system_error&) {
+      workers_.reset();
+      throw ThreadError{std::current_exception()};
+    }
   }
 
-  // The loop sleeps until something is due, has ended, or is asked of it; it never polls.
+  // Requires that the engine is uninitialized, or about to be.
+  void end_loop() {
+    loop_.join();
+    workers_.reset();
+    try {
+      clock_->set_alarm(Instant::max());
+    } catch (const std::exception&) {
+      // It rings for nobody.
+    }
+  }
+
+  void set_alarm() { clock_->set_alarm(std::min(engine_.next_wake(), next_deadline())); }
+
+  // The loop sleeps until something is due, has ended, or is asked of it; it never polls. Where it
+  // runs out of memory it waits, and tries again: whatever could not be done is still there.
   void loop() {
     while (true) {
       {
         const std::lock_guard lock{engine_mutex_};
-        while (step()) {
+        try {
+          while (engine_.lifecycle() != Lifecycle::uninitialized && step()) {
+          }
+          if (engine_.lifecycle() == Lifecycle::uninitialized) return;
+          set_alarm();
+          memory_.succeed();
+        } catch (const std::bad_alloc&) {
+          tell_exhausted("memory is exhausted", memory_.fail());
+        } catch (const std::exception& error) {
+          tell_exhausted(error.what(), memory_.fail());
         }
-        if (engine_.lifecycle() == Lifecycle::uninitialized) return;
-        clock_->set_alarm(std::min(engine_.next_wake(), next_deadline()));
       }
       ask_to_stop();
-      const int timeout = workers_->grow() ? grow_after_ms : -1;
-      std::array<pollfd, 2> waiting{
-          {{.fd = clock_->descriptor(), .events = POLLIN, .revents = 0},
-           {.fd = wake_up_.descriptor(), .events = POLLIN, .revents = 0}}};
-      (void)poll(waiting.data(), waiting.size(), timeout);
+      sleep();
+    }
+  }
+
+  void sleep() {
+    std::array<pollfd, 2> waiting{{{.fd = wake_up_.descriptor(), .events = POLLIN, .revents = 0},
+                                   {.fd = clock_->descriptor(), .events = POLLIN, .revents = 0}}};
+    if (memory_.waits()) {
+      // The alarm may be in the past, and would ring on and on.
+      (void)poll(waiting.data(), 1, static_cast<int>(memory_.delay().count()));
+    } else {
+      const int events = poll(waiting.data(), waiting.size(), grow_workers());
+      if (events == 0) threads_waited_ = true;
       clock_->take_alarm();
-      wake_up_.take();
+    }
+    wake_up_.take();
+  }
+
+  // Returns after how many milliseconds it should be called again; -1: when there is more to do.
+  int grow_workers() {
+    if (threads_.waits() && !std::exchange(threads_waited_, false)) {
+      return static_cast<int>(threads_.delay().count());
+    }
+    const Workers::Growth growth = workers_->grow();
+    if (growth == Workers::Growth::failed) {
+      const Duration delay = threads_.fail();
+      tell_exhausted("no thread can be started for the runs that wait", delay);
+      return static_cast<int>(delay.count());
+    }
+    threads_.succeed();
+    return growth == Workers::Growth::wanted ? grow_after_ms : -1;
+  }
+
+  void tell_exhausted(const char* error, Duration delay) noexcept {
+    try {
+      const Instant now = clock_->now();
+      refusals_.exhausted(error, now + delay, now);
+    } catch (...) {
+      // There is no memory to say so.
     }
   }
 
   // One step of the engine; says whether there may be more to do at once.
   bool step() {
     const Instant now = clock_->now();
-    auto ended = mailbox_.take();
-    for (auto& [task, outcome, error] : ended) {
-      const auto running = running_.find(task);
-      if (running->second.timed_out) {
-        outcome = Outcome::failure;
-        error = "it ran past its time limit";
-      }
-      deadlines_.erase({running->second.deadline, task});
-      running_.erase(running);
-      engine_.end(task, outcome, now, std::move(error));
-    }
+    ended_.append(mailbox_->take());
+    const bool ended = !ended_.empty();
+    for (; !ended_.empty(); ended_.pop()) take_end(ended_.front(), now);
     enforce_limits(now);
-    const bool polling = engine_.next_wake() <= now;
+    dispatch();  // what a step before had no memory for
+    const bool polling = engine_.lifecycle() == Lifecycle::running && engine_.next_wake() <= now;
     if (polling) engine_.reporter().poll_started(callbacks_.size(), now);
-    const auto starts = engine_.step(now, starts_per_step);
-    if (polling) engine_.reporter().poll_completed(starts.size(), clock_->now() - now, now);
-    dispatch(starts);
-    return !starts.empty() || !ended.empty();
+    undispatched_ = engine_.step(now, starts_per_step);
+    const std::size_t started = undispatched_.size();
+    std::ranges::reverse(undispatched_);
+    dispatch();
+    if (polling) engine_.reporter().poll_completed(started, clock_->now() - now, now);
+    return started > 0 || ended;
   }
 
-  void dispatch(const std::vector<Start>& starts) {
-    std::vector<Workers::Job> jobs;
-    jobs.reserve(starts.size());
-    for (const Start& start : starts) {
-      const Core::Task& task = engine_.core().task(start.task);
-      const auto& callback = callbacks_[task.config.registration];
-      Running& running = running_[start.task];
-      running.deadline = callback->time_limit > Duration::zero()
-                             ? later(start.at, callback->time_limit)
-                             : Instant::max();
-      if (running.deadline != Instant::max()) deadlines_.insert({running.deadline, start.task});
-      RunInfo info{.task = task.config.name,
-                   .reason = start.reason,
-                   .pulse = task.progress.pulse,
-                   .attempt = task.progress.attempt,
-                   .started = start.at,
-                   .stop = running.stop.get_token()};
-      jobs.emplace_back([this, callback, info = std::move(info), id = start.task]() mutable {
-        current = this;
-        callback->callback(Run{std::move(info), std::make_shared<MailboxSettler>(mailbox_, id)});
-        current = nullptr;
-      });
+  void take_end(const ActiveRun& run, Instant now) {
+    if (run.timed_out) {
+      engine_.end(run.task, Outcome::failure, now, "it ran past its time limit");
+    } else {
+      engine_.end(run.task, run.outcome, now, run.error);
     }
-    workers_->add(std::move(jobs));
+    deadlines_.erase({run.deadline, run.task});
+    running_.erase(run.task);
+  }
+
+  // Hands what has been started to the workers, the next one last. A run that there is no memory
+  // for stays, and all before it are on their way.
+  void dispatch() {
+    Queue<ActiveRun> runs;
+    try {
+      for (; !undispatched_.empty(); undispatched_.pop_back()) {
+        runs.push(make_run(undispatched_.back()));
+      }
+    } catch (...) {
+      workers_->add(std::move(runs));
+      throw;
+    }
+    workers_->add(std::move(runs));
+  }
+
+  std::shared_ptr<ActiveRun> make_run(const Start& start) {
+    const Core::Task& task = engine_.core().task(start.task);
+    const auto& callback = callbacks_[task.config.registration];
+    std::stop_source stop;
+    RunInfo info{.task = task.config.name,
+                 .reason = start.reason,
+                 .pulse = task.progress.pulse,
+                 .attempt = task.progress.attempt,
+                 .started = start.at,
+                 .stop = stop.get_token()};
+    auto run = std::make_shared<ActiveRun>(start.task, std::move(info), callback, mailbox_);
+    run->stop = std::move(stop);
+    if (callback->time_limit > Duration::zero()) {
+      run->deadline = later(start.at, callback->time_limit);
+      deadlines_.insert({run->deadline, start.task});
+    }
+    running_.emplace(start.task, run);
+    return run;
   }
 
   // RULES X2
   void enforce_limits(Instant now) {
     while (!deadlines_.empty() && deadlines_.begin()->first <= now) {
-      Running& running = running_.at(deadlines_.begin()->second);
+      // A run that could not be dispatched for want of memory has a deadline already.
+      const auto running = running_.find(deadlines_.begin()->second);
+      if (running != running_.end()) {
+        overdue_.push_back(running->second->stop);
+        running->second->timed_out = true;
+      }
       deadlines_.erase(deadlines_.begin());
-      running.timed_out = true;
-      overdue_.push_back(running.stop);
     }
   }
 
@@ -294,6 +360,7 @@ class Scheduler::Impl {
   std::shared_ptr<Clock> clock_;
   Policies policies_;
   NoTrace trace_;
+  Reporter refusals_;  // what the engine has no part in; any thread may use it
 
   std::mutex lifecycle_mutex_;
   std::condition_variable lifecycle_changed_;
@@ -301,14 +368,21 @@ class Scheduler::Impl {
   State before_initialize_ = State::uninitialized;  // belongs to whoever set `initializing`
 
   WakeUp wake_up_;
-  Mailbox mailbox_{wake_up_};
+  std::shared_ptr<Mailbox> mailbox_ = std::make_shared<Mailbox>(&wake_up_);
 
   std::mutex engine_mutex_;  // guards what follows, up to the threads
   Engine engine_;
   Callbacks callbacks_;  // by TaskConfig::registration
-  std::unordered_map<TaskId, Running> running_;
+  std::unordered_map<TaskId, std::shared_ptr<ActiveRun>> running_;
   std::set<std::pair<Instant, TaskId>> deadlines_;  // of running_, where there is one
-  std::vector<std::stop_source> overdue_;           // belongs to the loop
+  Queue<ActiveRun> ended_;                          // out of the mailbox, not yet the engine's
+  std::vector<Start> undispatched_;                 // durable, not yet the workers'
+
+  // Belong to the loop.
+  std::vector<std::stop_source> overdue_;
+  BackOff memory_;
+  BackOff threads_;
+  bool threads_waited_ = false;
 
   std::optional<Workers> workers_;
   std::thread loop_;

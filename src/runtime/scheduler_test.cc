@@ -8,6 +8,7 @@
 #include <dutiful/dutiful.h>
 #include <dutiful/testing.h>
 
+#include "support/journal.h"
 #include "support/temporary_directory.h"
 #include "support/times.h"
 
@@ -16,50 +17,13 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// What callbacks did, for the test's thread to wait for.
-class Journal {
- public:
-  void add(std::string entry) {
-    const std::lock_guard lock{mutex_};
-    entries_.push_back(std::move(entry));
-    changed_.notify_all();
-  }
-  // Waits until there are so many entries; fails where they do not come.
-  std::vector<std::string> wait_for(std::size_t count) {
-    std::unique_lock lock{mutex_};
-    const bool came = changed_.wait_for(lock, 20s, [&] { return entries_.size() >= count; });
-    EXPECT_TRUE(came) << "only " << entries_.size() << " of " << count << " came";
-    return entries_;
-  }
-  std::size_t size() {
-    const std::lock_guard lock{mutex_};
-    return entries_.size();
-  }
-
- private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::vector<std::string> entries_;
-};
-using Entries = std::vector<std::string>;
-
-// A callback that is held until the test lets it go.
-class Gate {
- public:
-  void open() { opened_.set_value(); }
-  void pass() { future_.wait(); }
-
- private:
-  std::promise<void> opened_;
-  std::shared_future<void> future_ = opened_.get_future().share();
-};
-
 class Runtime : public testing::Test {
  protected:
   std::shared_ptr<ManualClock> clock = std::make_shared<ManualClock>(at("2025-03-03T10:00:30Z"));
   Journal journal;
 
   [[nodiscard]] Options options() const { return {.zone = Zone::utc(), .clock = clock}; }
+  void hammer(Reinitialize reinitialize);
 };
 
 TEST_F(Runtime, starts_a_task_when_it_is_due) {
@@ -303,6 +267,61 @@ TEST_F(Runtime, tells_what_happens) {
                      "SchedulerStopped"}));
 }
 
+// V, I4: also what is refused before there is anything to check is told.
+TEST_F(Runtime, tells_every_initialization_that_is_refused) {
+  std::atomic<int> telling_at_once = 0;
+  std::atomic<bool> overlapped = false;
+  Options telling = options();
+  telling.events = [&](const Event& event) {
+    if (++telling_at_once > 1) overlapped = true;
+    if (event.name == "SchedulerInitializationFailed") {
+      EXPECT_EQ(event.level, Level::warning);
+      journal.add(std::get<std::string>(event.fields.at(0).value));
+    }
+    --telling_at_once;
+  };
+  Scheduler scheduler{telling};
+  EXPECT_THROW(scheduler.initialize({{"a", "* * * * *", {}, 0s}}), InvalidRegistrationError);
+  EXPECT_EQ(journal.wait_for(1).back(), "Invalid registration: callback \"a\" is missing");
+
+  Gate gate;
+  Journal ran;
+  const std::vector<Registration> list{{"a",
+                                        "0 * * * *",
+                                        [&] {
+                                          ran.add("a");
+                                          gate.pass();
+                                        },
+                                        1min}};
+  scheduler.initialize(list);
+  EXPECT_THROW(scheduler.initialize(list), SchedulerAlreadyActiveError);
+  EXPECT_EQ(journal.wait_for(2).back(),
+            "Cannot initialize scheduler: scheduler is already running");
+
+  // While it stops, which the run that goes on keeps it from, many are refused at once.
+  ran.wait_for(1);
+  std::thread stopper{[&] { scheduler.stop(); }};
+  const auto stopping = [](const std::string& error) { return error.ends_with("stopping"); };
+  for (bool seen = false; !seen;) {
+    EXPECT_THROW(scheduler.initialize(list), SchedulerAlreadyActiveError);
+    seen = stopping(journal.wait_for(1).back());
+  }
+  const std::size_t before = journal.size();
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&] {
+      for (int j = 0; j < 25; ++j) {
+        EXPECT_THROW(scheduler.initialize(list), SchedulerAlreadyActiveError);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  gate.open();
+  stopper.join();
+  EXPECT_EQ(journal.size(), before + 100);
+  EXPECT_FALSE(overlapped);
+}
+
 TEST_F(Runtime, stops_at_once_where_nothing_was_initialized) {
   Scheduler scheduler{options()};
   scheduler.stop();
@@ -323,8 +342,10 @@ TEST_F(Runtime, can_be_initialized_again_after_a_stop) {
 }
 
 // I4: only the first of concurrent calls proceeds; the others are told.
-TEST_F(Runtime, survives_many_threads_at_once) {
-  Scheduler scheduler{options()};
+void Runtime::hammer(Reinitialize reinitialize) {
+  Options chosen = options();
+  chosen.reinitialize = reinitialize;
+  Scheduler scheduler{chosen};
   std::atomic<int> succeeded = 0;
   std::atomic<int> refused = 0;
   std::vector<std::thread> threads;
@@ -347,6 +368,16 @@ TEST_F(Runtime, survives_many_threads_at_once) {
   for (std::thread& thread : threads) thread.join();
   EXPECT_GT(succeeded, 0);
   EXPECT_EQ(succeeded + refused, 300);
+  scheduler.stop();
+  const std::size_t runs = journal.size();
+  clock->advance(1h);  // nobody is left whom that could wake
+  EXPECT_EQ(journal.size(), runs);
+}
+TEST_F(Runtime, survives_many_threads_at_once) {
+  hammer(Reinitialize::reject);
+}
+TEST_F(Runtime, survives_many_threads_at_once_that_reconcile) {
+  hammer(Reinitialize::reconcile);
 }
 
 // X1
@@ -422,6 +453,52 @@ TEST_F(Runtime, asks_a_run_to_stop_when_its_time_is_over) {
   // It returned as if all were well, but too late: it has failed, and is tried again.
   EXPECT_EQ(journal.wait_for(2), (Entries{"runs", "again"}));
   scheduler.stop();
+}
+
+// X2, I5: a limit holds while a stop waits; a callback that does not heed it is waited for.
+TEST_F(Runtime, enforces_limits_while_it_stops) {
+  std::vector<std::string> failures;
+  Options telling = options();
+  telling.events = [&](const Event& event) {
+    if (event.name == "TaskRunFailed") failures.push_back(to_json(event));
+    if (event.name == "SchedulerStopRequested") journal.add("stopping");
+  };
+  Scheduler scheduler{telling};
+  Gate gate;
+  std::atomic<bool> stopped = false;
+  const auto limited = [&](const char* name, auto wait) {
+    return Registration{.name = name,
+                        .cron = "0 * * * *",
+                        .callback =
+                            [&, wait](const RunInfo& run) {
+                              journal.add("runs");
+                              wait(run);
+                            },
+                        .retry_delay = 1h,
+                        .time_limit = 10s};
+  };
+  scheduler.initialize(
+      {limited("heeds",
+               [](const RunInfo& run) {
+                 std::promise<void> asked;
+                 const std::stop_callback on_stop{run.stop, [&] { asked.set_value(); }};
+                 asked.get_future().wait();
+               }),
+       limited("does not", [&](const RunInfo& /*run*/) { gate.pass(); })});
+  journal.wait_for(2);
+  std::thread stopper{[&] {
+    scheduler.stop();
+    stopped = true;
+  }};
+  journal.wait_for(3);
+  clock->advance(10s);
+  EXPECT_FALSE(stopped);
+  gate.open();
+  stopper.join();
+  ASSERT_EQ(failures.size(), 2);
+  for (const std::string& failure : failures) {
+    EXPECT_NE(failure.find("it ran past its time limit"), std::string::npos) << failure;
+  }
 }
 
 // The real clock: nothing here waits for longer than the retries take.

@@ -1,7 +1,7 @@
 // Who is told how a run ended.
 #pragma once
 
-#include <string>
+#include <string_view>
 
 #include <dutiful/run.h>
 
@@ -13,7 +13,7 @@ namespace dutiful {
 class Run::Settler {
  public:
   virtual ~Settler() = default;
-  virtual void settle(Outcome outcome, const std::string& reason) noexcept = 0;
+  virtual void settle(Outcome outcome, std::string_view reason) noexcept = 0;
 };
 
 }  // namespace dutiful

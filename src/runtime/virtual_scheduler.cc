@@ -1,12 +1,11 @@
-#include <mutex>
 #include <stdexcept>
 
 #include <dutiful/testing.h>
 
 #include "engine/engine.h"
+#include "runtime/active_run.h"
 #include "runtime/no_trace.h"
 #include "runtime/registrations.h"
-#include "runtime/settler.h"
 #include "store/memory/memory_store.h"
 
 namespace dutiful {
@@ -15,31 +14,6 @@ namespace {
 // More starts at one instant than any test means: a task that fails at once and is retried at once.
 constexpr int starts_at_once_max = 1'000'000;
 
-struct Ended {
-  TaskId task;
-  Outcome outcome;
-  std::string error;
-};
-
-// Where runs report their end. After a crash nobody looks into it any more.
-struct Ends {
-  std::mutex mutex;
-  std::vector<Ended> ended;
-};
-
-class EndsSettler : public Run::Settler {
- public:
-  EndsSettler(std::shared_ptr<Ends> ends, TaskId task) : ends_(std::move(ends)), task_(task) {}
-  void settle(Outcome outcome, const std::string& reason) noexcept override {
-    const std::lock_guard lock{ends_->mutex};
-    ends_->ended.push_back({task_, outcome, reason});
-  }
-
- private:
-  std::shared_ptr<Ends> ends_;
-  TaskId task_;
-};
-
 }  // namespace
 
 class VirtualScheduler::Impl {
@@ -47,7 +21,8 @@ class VirtualScheduler::Impl {
   Impl(Instant now, Options options) : now_(now), options_(std::move(options)) { boot(); }
 
   void boot() {
-    ends_ = std::make_shared<Ends>();
+    mailbox_ = std::make_shared<Mailbox>();  // that of a crash before is nobody's
+    ended_.clear();
     engine_ = std::make_unique<Engine>(
         Calendar{options_.zone ? *options_.zone : Zone::host(), options_.repeated_minutes},
         Policies{.repeated_minutes = options_.repeated_minutes,
@@ -60,7 +35,7 @@ class VirtualScheduler::Impl {
   }
 
   void initialize(std::vector<Registration> registrations) {
-    auto [list, callbacks] = split(std::move(registrations));
+    auto [list, callbacks] = take_apart(std::move(registrations));
     engine_->initialize(std::move(list), now_);
     callbacks_ = std::move(callbacks);
     run_due();
@@ -93,13 +68,21 @@ class VirtualScheduler::Impl {
   [[nodiscard]] Instant now() const { return now_; }
 
  private:
-  void take_ends() {
-    std::vector<Ended> ended;
-    {
-      const std::lock_guard lock{ends_->mutex};
-      ended.swap(ends_->ended);
+  std::pair<std::vector<TaskConfig>, Callbacks> take_apart(std::vector<Registration> list) {
+    try {
+      return split(std::move(list));
+    } catch (const Error& error) {
+      engine_->reporter().initialization_failed(error.what(), now_);
+      throw;
     }
-    for (Ended& end : ended) engine_->end(end.task, end.outcome, now_, std::move(end.error));
+  }
+
+  void take_ends() {
+    ended_.append(mailbox_->take());
+    for (; !ended_.empty(); ended_.pop()) {
+      const ActiveRun& run = ended_.front();
+      engine_->end(run.task, run.outcome, now_, run.error);
+    }
   }
 
   // Everything that happens at this instant.
@@ -113,14 +96,15 @@ class VirtualScheduler::Impl {
           throw std::runtime_error("virtual time stands still: a task fails at once, for ever");
         }
         const Core::Task& task = engine_->core().task(start.task);
-        const auto callback = callbacks_[task.config.registration];
-        callback->callback(Run{{.task = task.config.name,
-                                .reason = start.reason,
-                                .pulse = task.progress.pulse,
-                                .attempt = task.progress.attempt,
-                                .started = start.at,
-                                .stop = {}},
-                               std::make_shared<EndsSettler>(ends_, start.task)});
+        RunInfo info{.task = task.config.name,
+                     .reason = start.reason,
+                     .pulse = task.progress.pulse,
+                     .attempt = task.progress.attempt,
+                     .started = start.at,
+                     .stop = {}};
+        std::make_shared<ActiveRun>(
+            start.task, std::move(info), callbacks_[task.config.registration], mailbox_)
+            ->call();
       }
     }
   }
@@ -129,7 +113,8 @@ class VirtualScheduler::Impl {
   Options options_;
   NoTrace trace_;
   std::shared_ptr<MemoryState> state_ = std::make_shared<MemoryState>();
-  std::shared_ptr<Ends> ends_;
+  std::shared_ptr<Mailbox> mailbox_;
+  Queue<ActiveRun> ended_;
   std::unique_ptr<Engine> engine_;
   Callbacks callbacks_;
 };

@@ -1,3 +1,5 @@
+#include <optional>
+
 #include <gtest/gtest.h>
 
 #include <dutiful/testing.h>
@@ -68,6 +70,67 @@ TEST(VirtualTime, restarts_what_a_crash_interrupted) {
   EXPECT_EQ(kept[0].info().reason, Reason::orphan);
   EXPECT_EQ(kept[0].info().pulse, at("2025-01-01T00:00:00Z"));
   EXPECT_EQ(kept[0].info().attempt, 2);
+}
+
+// K7: each way to fail has its own words.
+TEST(VirtualTime, says_why_a_run_failed) {
+  std::vector<std::string> errors;
+  const auto note = [&](const Event& event) {
+    if (event.name != "TaskRunFailed") return;
+    for (const EventField& field : event.fields) {
+      if (field.name == "error") errors.push_back(std::get<std::string>(field.value));
+    }
+  };
+  VirtualScheduler scheduler{at("2025-01-01T00:00:00Z"), {.zone = Zone::utc(), .events = note}};
+  std::optional<dutiful::Run> kept;
+  int runs = 0;
+  scheduler.initialize({{"synchronous", "0 0 * * *", [] { throw std::runtime_error("sync"); }, 1h},
+                        {"asynchronous",
+                         "0 0 * * *",
+                         [&](dutiful::Run run) {
+                           switch (++runs) {
+                             case 1:
+                               throw std::runtime_error("async");
+                             case 2:
+                               throw 42;
+                             case 3: {
+                               const dutiful::Run dropped = std::move(run);
+                               return;
+                             }
+                             case 4:
+                               run.fail("first");
+                               throw std::runtime_error("too late");
+                             case 5:
+                               // It is in other hands when this one throws: theirs to settle.
+                               kept = std::move(run);
+                               throw std::runtime_error("not mine any more");
+                             case 6:
+                               try {
+                                 const dutiful::Run dropped = std::move(run);
+                                 throw std::runtime_error("caught");
+                               } catch (const std::runtime_error&) {
+                                 return;
+                               }
+                             default:
+                               run.succeed();
+                           }
+                         },
+                         1min}});
+  scheduler.advance(30min);
+  EXPECT_EQ(errors,
+            (std::vector<std::string>{"async",
+                                      "sync",
+                                      "it threw something that is not an exception",
+                                      "it was dropped unsettled",
+                                      "first"}));
+  ASSERT_TRUE(kept);
+  EXPECT_EQ(runs, 5);
+  kept.reset();
+  errors.clear();
+  scheduler.advance(29min);
+  EXPECT_EQ(errors,
+            (std::vector<std::string>{"it was dropped unsettled", "it was dropped unsettled"}));
+  EXPECT_EQ(runs, 7);
 }
 
 TEST(VirtualTime, says_that_it_stands_still) {

@@ -2,59 +2,62 @@
 
 #include <algorithm>
 #include <exception>
-#include <iterator>
 
 namespace dutiful {
 
-Workers::Workers(std::size_t threads_max) : threads_max_(std::max<std::size_t>(threads_max, 1)) {}
+Workers::Workers(std::size_t threads_max, Work work)
+    : threads_max_(std::max<std::size_t>(threads_max, 1)), work_(std::move(work)) {}
 
 Workers::~Workers() {
   {
     const std::lock_guard lock{mutex_};
     ending_ = true;
-    jobs_.clear();
+    runs_.clear();
   }
   changed_.notify_all();
   for (std::thread& thread : threads_) thread.join();
 }
 
-void Workers::add(std::vector<Job> jobs) {
+void Workers::add(Queue<ActiveRun> runs) noexcept {
+  if (runs.empty()) return;
   const std::lock_guard lock{mutex_};
-  std::ranges::move(jobs, std::back_inserter(jobs_));
+  runs_.append(std::move(runs));
   if (threads_.empty()) start_threads(1);
   // No more than there is work for: the others would wake only to sleep again.
-  const std::size_t wanted = std::min(idle_, jobs_.size());
+  const std::size_t wanted = std::min(idle_, runs_.size());
   for (std::size_t i = 0; i < wanted; ++i) changed_.notify_one();
 }
 
-bool Workers::grow() noexcept {
+Workers::Growth Workers::grow() noexcept {
   const std::lock_guard lock{mutex_};
-  if (jobs_.empty() || threads_.size() >= threads_max_) return false;
-  if (idle_ > 0) return true;
-  start_threads(std::min({threads_.size() + 1, jobs_.size(), threads_max_ - threads_.size()}));
-  return true;
+  if (runs_.empty() || threads_.size() >= threads_max_) return Growth::enough;
+  if (idle_ > 0) return Growth::wanted;
+  const std::size_t wanted =
+      std::min({threads_.size() + 1, runs_.size(), threads_max_ - threads_.size()});
+  return start_threads(wanted) > 0 ? Growth::wanted : Growth::failed;
 }
 
-void Workers::start_threads(std::size_t count) noexcept {
+std::size_t Workers::start_threads(std::size_t count) noexcept {
+  std::size_t started = 0;
   try {
-    for (std::size_t i = 0; i < count; ++i) threads_.emplace_back([this] { work(); });
+    for (; started < count; ++started) threads_.emplace_back([this] { work(); });
   } catch (const std::exception&) {
-    // The host has none left. Those that there are go on, and grow() tries again (RULES X3).
+    // The host has none left. Those that there are go on.
   }
+  return started;
 }
 
 void Workers::work() {
   std::unique_lock lock{mutex_};
   while (true) {
     ++idle_;
-    changed_.wait(lock, [this] { return ending_ || !jobs_.empty(); });
+    changed_.wait(lock, [this] { return ending_ || !runs_.empty(); });
     --idle_;
     if (ending_) return;
-    Job job = std::move(jobs_.front());
-    jobs_.pop_front();
+    std::shared_ptr<ActiveRun> run = runs_.pop();
     lock.unlock();
-    job();
-    job = nullptr;  // what it holds is let go before the next wait
+    work_(*run);
+    run = nullptr;  // what it holds is let go before the next wait
     lock.lock();
   }
 }

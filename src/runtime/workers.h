@@ -2,11 +2,12 @@
 #pragma once
 
 #include <condition_variable>
-#include <deque>
 #include <functional>
 #include <mutex>
 #include <thread>
 #include <vector>
+
+#include "runtime/active_run.h"
 
 namespace dutiful {
 
@@ -14,28 +15,35 @@ namespace dutiful {
 // the number doubles each time that grow() is called.
 class Workers {
  public:
-  explicit Workers(std::size_t threads_max);
+  // What is done with each run, once, by some thread; must not throw.
+  using Work = std::function<void(ActiveRun&)>;
+
+  Workers(std::size_t threads_max, Work work);
   // Waits for the work that is under way, and drops what has not begun.
   ~Workers();
   Workers(const Workers&) = delete;
   Workers& operator=(const Workers&) = delete;
 
-  // Each job is run once, by some thread, and must not throw.
-  using Job = std::function<void()>;
-  void add(std::vector<Job> jobs);
+  void add(Queue<ActiveRun> runs) noexcept;
 
-  // Starts more threads if there is work that no thread has taken up; says whether there is some
-  // left that more threads could do.
-  bool grow() noexcept;
+  // Starts more threads if there is work that no thread has taken up.
+  enum class Growth {
+    enough,  // nothing waits that more threads could do
+    wanted,  // something still may: ask again
+    failed,  // something does, and the host gives no thread; what waits is kept (RULES X3)
+  };
+  Growth grow() noexcept;
 
  private:
   void work();
-  void start_threads(std::size_t count) noexcept;
+  // Says how many it has started.
+  std::size_t start_threads(std::size_t count) noexcept;
 
   const std::size_t threads_max_;
+  const Work work_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<Job> jobs_;
+  Queue<ActiveRun> runs_;
   std::vector<std::thread> threads_;
   std::size_t idle_ = 0;
   bool ending_ = false;

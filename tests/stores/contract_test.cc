@@ -75,25 +75,32 @@ TEST_P(Stores, keep_what_was_replaced) {
 }
 
 TEST_P(Stores, keep_every_field_of_the_progress) {
-  const TaskProgress progress{.state = TaskState::awaiting_retry,
-                              .boot_pending = true,
-                              .orphan_pending = true,
-                              .attempt = 4'000'000'000,
-                              .pulse = at("2025-03-03T10:00:00Z"),
-                              .first_coming = at("2025-03-03T10:00:00.001Z"),
-                              .served_until = at("2025-03-03T10:00:00.002Z"),
-                              .last_attempt = at("2025-03-03T10:00:00.003Z"),
-                              .last_success = at("2025-03-03T10:00:00.004Z"),
-                              .last_failure = at("2025-03-03T10:00:00.005Z"),
-                              .retry_at = at("2025-03-03T10:00:00.006Z")};
-  {
-    const auto store = open();
-    const auto rows = store->replace({.tasks = {task("a")}, .removed = {}}, "first");
-    const RowUpdate update{rows[0], progress};
-    store->commit({&update, 1});
-    store->commit({&update, 1});  // the same twice is safe
+  const TaskProgress failed{.state = TaskState::awaiting_retry,
+                            .boot_pending = true,
+                            .attempt = 4'000'000'000,
+                            .pulse = at("2025-03-03T10:00:00Z"),
+                            .first_coming = at("2025-03-03T10:00:00.001Z"),
+                            .served_until = at("2025-03-03T10:00:00.002Z"),
+                            .last_attempt = at("2025-03-03T10:00:00.003Z"),
+                            .last_success = at("2025-03-03T10:00:00.004Z"),
+                            .last_failure = at("2025-03-03T10:00:00.005Z"),
+                            .retry_at = at("2025-03-03T10:00:00.006Z")};
+  TaskProgress interrupted = failed;
+  interrupted.state = TaskState::awaiting_run;
+  interrupted.orphan_pending = true;
+  interrupted.retry_at = no_instant;
+  std::string scheduler;
+  for (const TaskProgress& progress : {failed, interrupted}) {
+    {
+      const auto store = open();
+      const auto rows =
+          store->replace({.tasks = {task("a")}, .removed = store->load()}, scheduler += 'x');
+      const RowUpdate update{rows[0], progress};
+      store->commit({&update, 1});
+      store->commit({&update, 1});  // the same twice is safe
+    }
+    EXPECT_EQ(open()->load().at(0).progress, progress);
   }
-  EXPECT_EQ(open()->load().at(0).progress, progress);
 }
 
 TEST_P(Stores, override_and_remove_by_row) {

@@ -1,5 +1,6 @@
 // What can go wrong with a file: each is a clear error, and nothing is lost (RULES P6, P7, X3).
 
+#include <array>
 #include <csignal>
 #include <fstream>
 #include <sstream>
@@ -11,14 +12,21 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "engine/engine.h"
 #include "store/sqlite/sqlite_store.h"
+#include "support/sqlite_lock.h"
 #include "support/temporary_directory.h"
 #include "support/times.h"
 
 namespace dutiful {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
+
+class NoTrace : public TraceSink {
+  void on(Instant /*at*/, const TraceEvent& /*event*/) override {}
+};
 
 class Sqlite : public testing::Test {
  protected:
@@ -29,7 +37,8 @@ class Sqlite : public testing::Test {
     return PlannedTask{
         .config = {.name = name, .cron = "0 0 * * *", .retry_delay = Duration{60'000}},
         .schedule = CronExpression::parse("0 0 * * *"),
-        .progress = {.first_coming = at("2025-03-03T10:00:00Z")},
+        .progress = {.first_coming = at("2025-03-03T10:00:00Z"),
+                     .served_until = at("2025-03-03T10:00:00Z")},
         .classification = Classification::added};
   }
 
@@ -101,6 +110,108 @@ TEST_F(Sqlite, refuses_a_directory_that_is_not_there) {
   EXPECT_THAT(open_error(), HasSubstr("cannot be locked"));
 }
 
+TEST_F(Sqlite, refuses_a_path_below_a_file) {
+  std::ofstream{directory.file("file")} << "x";
+  path = directory.file("file/state.db");
+  EXPECT_THAT(open_error(), HasSubstr("Not a directory; check that its directory exists"));
+}
+
+// What somebody who is not root is told, for root may write anywhere.
+class Unprivileged : public Sqlite {
+ protected:
+  // The error of `call` in a process of its own, with the rights of nobody.
+  template <typename Call>
+  std::string error_as_nobody(Call call) {
+    int report[2];
+    EXPECT_EQ(pipe(report), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+      std::string error = "cannot become nobody";
+      if (getuid() != 0 || (setgid(65534) == 0 && setuid(65534) == 0)) {
+        error = error_of<StoreError>(call);
+      }
+      (void)!write(report[1], error.data(), error.size());
+      _exit(0);
+    }
+    close(report[1]);
+    std::string error;
+    std::array<char, 256> part{};
+    for (ssize_t size = 1; (size = read(report[0], part.data(), part.size())) > 0;) {
+      error.append(part.data(), static_cast<std::size_t>(size));
+    }
+    close(report[0]);
+    waitpid(child, nullptr, 0);
+    return error;
+  }
+};
+
+TEST_F(Unprivileged, is_told_of_a_directory_that_may_not_be_written) {
+  make_state();
+  std::filesystem::remove(path + "-owner");
+  std::filesystem::permissions(directory.file("."), std::filesystem::perms{0555});
+  EXPECT_THAT(error_as_nobody([&] { (void)open_sqlite_store(path); }),
+              AllOf(HasSubstr("cannot be locked"),
+                    HasSubstr("Permission denied; check that its directory")));
+  std::filesystem::permissions(directory.file("."), std::filesystem::perms{0755});
+}
+
+TEST_F(Unprivileged, is_told_of_a_state_that_may_not_be_written) {
+  make_state();
+  std::filesystem::remove(path + "-owner");
+  std::filesystem::permissions(directory.file("."), std::filesystem::perms{0777});
+  std::filesystem::permissions(path, std::filesystem::perms{0444});
+  const std::string before = bytes();
+  EXPECT_THAT(error_as_nobody([&] {
+                const auto store = open_sqlite_store(path);
+                store->replace({.tasks = {planned("c")}, .removed = {}}, "second");
+              }),
+              HasSubstr("cannot be written: it is read-only; check its permissions"));
+  EXPECT_EQ(bytes(), before);
+}
+
+// X3: another program holds the file for longer than it is waited for.
+TEST_F(Sqlite, says_that_another_is_writing) {
+  const auto store = open_sqlite_store(path, Duration{1});
+  const auto rows = store->replace({.tasks = {planned("a")}, .removed = {}}, "first");
+  const RowUpdate update{rows[0], planned("a").progress};
+  SqliteLock lock{path};
+  EXPECT_THAT(error_of<StoreError>([&] {
+                store->commit({&update, 1});
+              }),
+              HasSubstr("is locked by another process for too long; end what is writing to it"));
+  EXPECT_EQ(store->load().size(), 1);
+  lock.release();
+  EXPECT_NO_THROW(store->commit({&update, 1}));
+}
+
+// X3: and the engine gets through when that is over.
+TEST_F(Sqlite, is_tried_again_until_the_other_has_written) {
+  NoTrace trace;
+  std::vector<std::string> failures;
+  Engine engine{Calendar{Zone::utc()},
+                {},
+                [&] { return open_sqlite_store(path, Duration{1}); },
+                trace,
+                [&](const Event& event) {
+                  if (event.name == "StoreFailed") failures.push_back(to_json(event));
+                }};
+  const Instant now = at("2025-03-03T10:00:00Z");
+  engine.initialize({{.name = "a", .cron = "* * * * *", .retry_delay = Duration{60'000}}}, now);
+  SqliteLock lock{path};
+  EXPECT_TRUE(engine.step(now).empty());
+  EXPECT_TRUE(engine.step(engine.next_wake()).empty());
+  EXPECT_THAT(failures, testing::SizeIs(2));
+  EXPECT_THAT(failures, testing::Each(HasSubstr("is locked by another process for too long")));
+  lock.release();
+  const auto starts = engine.step(engine.next_wake());
+  ASSERT_EQ(starts.size(), 1);
+  EXPECT_EQ(starts[0].at, now + Duration{300});
+  engine.end(starts[0].task, Outcome::success, starts[0].at);
+  engine.stop(starts[0].at);
+  engine.settle(starts[0].at);
+  EXPECT_EQ(engine.lifecycle(), Lifecycle::uninitialized);
+}
+
 TEST_F(Sqlite, names_the_process_that_holds_the_state) {
   const auto held = open_sqlite_store(path);
   EXPECT_THAT(error_of<StateHeldError>([&] { (void)open_sqlite_store(path); }),
@@ -161,6 +272,52 @@ TEST_F(Sqlite, reports_a_damaged_record) {
             "Invalid type for field 'name': expected text, got blob");
 }
 
+// P7: each field by itself is what it should be, but no scheduler has written them together.
+TEST_F(Sqlite, reports_a_record_that_contradicts_itself) {
+  struct Row {
+    const char* change;
+    const char* message;
+  };
+  const std::string ran = "last_attempt = 1, pulse = 1, attempt = 1";
+  for (const Row& row : std::initializer_list<Row>{
+           {"first_coming = NULL", "Missing required field: firstComing"},
+           {"served_until = NULL", "Missing required field: servedUntil"},
+           {"scheduler = 99", "Missing required field: schedulerIdentifier"},
+           {"state = 1", "Missing required field: lastAttemptAt"},
+           {"state = 2", "Missing required field: lastAttemptAt"},
+           {"orphan_pending = 1", "Missing required field: lastAttemptAt"},
+           {"last_success = 1", "Missing required field: lastAttemptAt"},
+           {"last_failure = 1", "Missing required field: lastAttemptAt"},
+           {"attempt = 1", "Missing required field: lastAttemptAt"},
+           {"pulse = 1", "Missing required field: lastAttemptAt"},
+           {"last_attempt = 1, attempt = 1", "Missing required field: pulse"},
+           {"last_attempt = 1, pulse = 1",
+            "Invalid value for field 'attempt': 0 is not the number of a run, and it has run"},
+           {"RAN, state = 2, last_failure = 1", "Missing required field: pendingRetryUntil"},
+           {"RAN, state = 2, pending_retry_until = 1", "Missing required field: lastFailureAt"},
+           {"RAN, state = 1, pending_retry_until = 1",
+            "Invalid value for field 'pendingRetryUntil': the task is not awaiting a retry"},
+           {"pending_retry_until = 1",
+            "Invalid value for field 'pendingRetryUntil': the task is not awaiting a retry"},
+           {"RAN, state = 1, orphan_pending = 1",
+            "Invalid value for field 'orphanPending': an interrupted run is restarted before the "
+            "task goes on"},
+           {"served_until = 9223372036854775807",
+            "Invalid value for field 'servedUntil': 9223372036854775807 ms is not in the years 1 "
+            "to 9999"},
+       }) {
+    SCOPED_TRACE(row.change);
+    path = directory.file(std::to_string(std::hash<std::string>{}(row.change)));
+    make_state();
+    std::string change = row.change;
+    if (change.starts_with("RAN")) change.replace(0, 3, ran);
+    tamper(("UPDATE progress SET " + change + " WHERE task = 1").c_str());
+    const std::string before = bytes();
+    EXPECT_EQ(load_error<TaskTryDeserializeError>(), row.message);
+    EXPECT_EQ(bytes(), before);
+  }
+}
+
 // P4: the error names the task, keeps the cause, and the state is as it was.
 TEST_F(Sqlite, names_the_task_that_cannot_be_written) {
   make_state();
@@ -183,12 +340,31 @@ TEST_F(Sqlite, names_the_task_that_cannot_be_written) {
 
 // E: somebody has taken the lock for less than it is.
 TEST_F(Sqlite, notices_that_another_has_replaced_its_tasks) {
-  make_state();
   const auto store = open_sqlite_store(path);
-  const auto records = store->load();
+  const auto rows = store->replace({.tasks = {planned("a")}, .removed = {}}, "ours");
+  tamper(
+      "DELETE FROM progress; DELETE FROM task; DELETE FROM scheduler;"
+      "INSERT INTO scheduler (identifier) VALUES ('theirs')");
+  const RowUpdate update{rows[0], planned("a").progress};
+  EXPECT_EQ(error_of<TaskListMismatchError>([&] {
+              store->commit({&update, 1});
+            }),
+            "The persisted tasks belong to scheduler theirs, not to ours, which runs; another "
+            "scheduler has replaced them");
+}
+
+// E: the list is still the one it wrote, but not all of it.
+TEST_F(Sqlite, says_that_its_tasks_were_deleted) {
+  const auto store = open_sqlite_store(path);
+  const auto rows = store->replace({.tasks = {planned("a")}, .removed = {}}, "ours");
+  const RowUpdate update{rows[0], planned("a").progress};
   tamper("DELETE FROM progress; DELETE FROM task;");
-  const RowUpdate update{records[0].row, records[0].progress};
-  EXPECT_THROW(store->commit({&update, 1}), TaskListMismatchError);
+  const std::string message =
+      "A task of scheduler ours, which runs, is gone from the state: somebody has deleted it; "
+      "stop the scheduler and initialize it again";
+  EXPECT_EQ(error_of<TaskListMismatchError>([&] { store->commit({&update, 1}); }), message);
+  tamper("DELETE FROM scheduler");
+  EXPECT_EQ(error_of<TaskListMismatchError>([&] { store->commit({&update, 1}); }), message);
 }
 
 // P7: a damaged configuration is overridden by the registration.
@@ -200,10 +376,11 @@ TEST_F(Sqlite, leaves_a_damaged_configuration_to_be_overridden) {
 
 // X3: nothing is lost, and when there is room again it goes on.
 TEST_F(Sqlite, survives_a_disk_that_fills_up) {
-  make_state();
   const auto store = open_sqlite_store(path);
+  store->replace({.tasks = {planned("a"), planned("b")}, .removed = {}}, "first");
   const auto records = store->load();
   RowUpdate update{records[0].row, records[0].progress};
+  update.progress.last_attempt = update.progress.pulse = at("2025-03-04T00:00:00Z");
   update.progress.attempt = 7;
 
   const auto old_handler = signal(SIGXFSZ, SIG_IGN);

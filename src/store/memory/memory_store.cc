@@ -30,9 +30,9 @@ std::vector<std::int64_t> MemoryStore::replace(const Plan& plan, const std::stri
     numbers.push_back(task.row == PlannedTask::no_row ? next_row++ : task.row);
     rows.emplace(numbers.back(), MemoryState::Row{task.config, task.progress});
   }
+  state_->scheduler = scheduler;  // the last that can fail
   state_->rows = std::move(rows);
   state_->next_row = next_row;
-  state_->scheduler = scheduler;
   return numbers;
 }
 

@@ -7,9 +7,6 @@
 namespace dutiful {
 namespace {
 
-// How long to wait for a reader that blocks a checkpoint, or a backup that blocks a write.
-constexpr int busy_timeout_ms = 5000;
-
 // SQLite's own words are for programmers; these say what to do.
 std::string reason_of(int code, sqlite3* handle) {
   switch (code & 0xff) {
@@ -48,14 +45,14 @@ void Statement::Finalizer::operator()(sqlite3_stmt* statement) const {
   sqlite3_finalize(statement);
 }
 
-Database::Database(const std::string& path) : path_(path) {
+Database::Database(const std::string& path, Duration busy_timeout) : path_(path) {
   sqlite3* handle = nullptr;
   const int flags =
       SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
   const int code = sqlite3_open_v2(path.c_str(), &handle, flags, nullptr);
   handle_.reset(handle);
   check(code);
-  sqlite3_busy_timeout(handle, busy_timeout_ms);
+  sqlite3_busy_timeout(handle, static_cast<int>(busy_timeout.count()));
 }
 
 void Database::check(int code) const {

@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include <dutiful/time.h>
+
 struct sqlite3;
 struct sqlite3_stmt;
 
@@ -46,7 +48,8 @@ class Statement {
 // that help, and holds no SQL.
 class Database {
  public:
-  explicit Database(const std::string& path);
+  // Waits so long for others that keep it from writing or from a checkpoint.
+  Database(const std::string& path, Duration busy_timeout);
 
   void execute(const char* sql);
   [[nodiscard]] std::int64_t integer(std::string_view sql) const;

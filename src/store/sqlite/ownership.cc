@@ -37,7 +37,9 @@ Ownership::Ownership(const std::string& state) {
   const std::string path = state + "-owner";
   descriptor_ = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
   if (descriptor_ < 0) {
-    throw StoreError(state, "cannot be locked: " + path + ": " + std::strerror(errno));
+    throw StoreError(state,
+                     "cannot be locked: " + path + ": " + std::strerror(errno) +
+                         "; check that its directory exists and may be written");
   }
   if (flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
     const int error = errno;

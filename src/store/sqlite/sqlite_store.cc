@@ -6,6 +6,7 @@
 
 #include <dutiful/errors.h>
 
+#include "store/check_progress.h"
 #include "store/sqlite/database.h"
 #include "store/sqlite/ownership.h"
 
@@ -131,6 +132,7 @@ TaskProgress read_progress(const Statement& row, int column) {
   progress.last_success = reader.optional_instant("lastSuccessAt");
   progress.last_failure = reader.optional_instant("lastFailureAt");
   progress.retry_at = reader.optional_instant("pendingRetryUntil");
+  check_progress(progress);
   return progress;
 }
 
@@ -147,7 +149,8 @@ void schedule(const PlannedTask& task, Work work) {
 
 class SqliteStore : public Store {
  public:
-  explicit SqliteStore(const std::string& path) : ownership_(path), database_(path) {
+  SqliteStore(const std::string& path, Duration busy_timeout)
+      : ownership_(path), database_(path, busy_timeout) {
     check_origin();
     // Every commit reaches the disk before it returns; readers go on while there is a writer.
     database_.execute("PRAGMA journal_mode = WAL");
@@ -221,6 +224,7 @@ class SqliteStore : public Store {
       throw TaskInvalidTypeError("name", row.text(1), "text", row.type_name(1));
     }
     record.config.name = row.text(1);
+    if (record.config.name.empty()) throw TaskInvalidValueError("name", "", "is empty");
     // A damaged configuration is not the one that is registered, whatever that is: the
     // registration overrides it (P7).
     if (row.is_text(2) && row.is_integer(3)) {
@@ -231,6 +235,7 @@ class SqliteStore : public Store {
       throw TaskInvalidStructureError("A task has no progress: its record is incomplete",
                                       record.config.name);
     }
+    if (row.is_null(4)) throw TaskMissingFieldError("schedulerIdentifier");
     record.scheduler = row.text(4);
     record.progress = read_progress(row, 5);
     return record;
@@ -311,10 +316,10 @@ class SqliteStore : public Store {
     if (database_.changes() != 1) throw TaskListMismatchError(scheduler_, newest_scheduler());
   }
 
-  // Who wrote the tasks that are there now.
+  // Who wrote the tasks that are there now; empty where nobody is left who could have.
   [[nodiscard]] std::string newest_scheduler() const {
     Statement newest{database_, "SELECT identifier FROM scheduler ORDER BY id DESC LIMIT 1"};
-    return newest.step() ? newest.text(0) : "unknown";
+    return newest.step() ? newest.text(0) : "";
   }
 
   Ownership ownership_;
@@ -326,11 +331,11 @@ class SqliteStore : public Store {
 
 }  // namespace
 
-std::unique_ptr<Store> open_sqlite_store(const std::string& path) {
+std::unique_ptr<Store> open_sqlite_store(const std::string& path, Duration busy_timeout) {
   // One state has one lock, by whatever links it is reached.
   std::error_code error;
   const auto canonical = std::filesystem::weakly_canonical(path, error);
-  return std::make_unique<SqliteStore>(error ? path : canonical.string());
+  return std::make_unique<SqliteStore>(error ? path : canonical.string(), busy_timeout);
 }
 
 }  // namespace dutiful

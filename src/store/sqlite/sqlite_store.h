@@ -10,6 +10,10 @@ namespace dutiful {
 
 // Opens the state, and makes it where there is none. Throws StateHeldError, and StoreError for a
 // file that is damaged, foreign, written by a newer dutiful, or cannot be written.
-[[nodiscard]] std::unique_ptr<Store> open_sqlite_store(const std::string& path);
+//
+// Another program that is writing to it, a backup say, is waited for so long at each operation.
+[[nodiscard]] std::unique_ptr<Store> open_sqlite_store(const std::string& path,
+                                                       Duration busy_timeout = std::chrono::seconds{
+                                                           5});
 
 }  // namespace dutiful

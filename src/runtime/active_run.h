@@ -1,0 +1,77 @@
+// A run from its start to its end: what a worker calls, and what the loop is told.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <stop_token>
+#include <string>
+
+#include "runtime/queue.h"
+#include "runtime/registrations.h"
+#include "runtime/settler.h"
+#include "runtime/wake_up.h"
+
+namespace dutiful {
+
+class Mailbox;
+
+// All the memory that a run will need is in here, so that its end cannot fail (RULES X3).
+class ActiveRun : public Run::Settler, public std::enable_shared_from_this<ActiveRun> {
+ public:
+  ActiveRun(TaskId id,
+            RunInfo info,
+            std::shared_ptr<const CallbackOf> callback,
+            std::weak_ptr<Mailbox> mailbox)
+      : task(id),
+        info_(std::move(info)),
+        callback_(std::move(callback)),
+        mailbox_(std::move(mailbox)) {}
+
+  // Runs the callback, once.
+  void call() noexcept { callback_->callback(Run{std::move(info_), shared_from_this()}); }
+
+  void settle(Outcome how, std::string_view reason) noexcept override;
+
+  const TaskId task;
+
+  // Belong to the loop.
+  std::stop_source stop{std::nostopstate};
+  Instant deadline = Instant::max();
+  bool timed_out = false;
+
+  // How it ended, once it is in the mailbox.
+  Outcome outcome = Outcome::failure;
+  std::string error;
+
+  std::shared_ptr<ActiveRun> next;  // see Queue
+
+ private:
+  RunInfo info_;
+  std::shared_ptr<const CallbackOf> callback_;
+  std::weak_ptr<Mailbox> mailbox_;
+};
+
+// Runs that have ended, on their way from the threads that settle them to the loop.
+class Mailbox {
+ public:
+  // Rings where the first one comes, if there is somebody to wake, who must outlive it.
+  explicit Mailbox(WakeUp* wake_up = nullptr) : wake_up_(wake_up) {}
+
+  void put(std::shared_ptr<ActiveRun> ended) noexcept {
+    const std::lock_guard lock{mutex_};
+    const bool first = ended_.empty();
+    ended_.push(std::move(ended));
+    if (first && wake_up_ != nullptr) wake_up_->ring();
+  }
+  Queue<ActiveRun> take() noexcept {
+    const std::lock_guard lock{mutex_};
+    return std::move(ended_);
+  }
+
+ private:
+  WakeUp* wake_up_;
+  std::mutex mutex_;
+  Queue<ActiveRun> ended_;
+};
+
+}  // namespace dutiful

@@ -1,0 +1,184 @@
+// X3: the host runs out of memory or of threads; the scheduler says so, waits, and loses nothing.
+
+#include <algorithm>
+#include <future>
+
+#include <gtest/gtest.h>
+
+#include <dutiful/dutiful.h>
+#include <dutiful/testing.h>
+
+#include "runtime/active_run.h"
+#include "support/allocations.h"
+#include "support/journal.h"
+#include "support/thread_creation.h"
+#include "support/times.h"
+
+namespace dutiful {
+namespace {
+
+using namespace std::chrono_literals;
+
+class Exhausted : public testing::Test {
+ protected:
+  std::shared_ptr<ManualClock> clock = std::make_shared<ManualClock>(at("2025-03-03T10:00:30Z"));
+  Journal runs;
+  Journal errors;
+
+  [[nodiscard]] Options options() {
+    return {.zone = Zone::utc(), .clock = clock, .events = [this](const Event& event) {
+              const SpareAllocations spare;
+              if (event.level != Level::error) return;
+              errors.add(std::string{event.name} + ": " +
+                         std::get<std::string>(event.fields.at(0).value));
+            }};
+  }
+
+  // The clock goes on meanwhile: the record of the last end may have to be tried again.
+  void stop(Scheduler& scheduler) {
+    const auto stopped = std::async(std::launch::async, [&] { scheduler.stop(); });
+    while (stopped.wait_for(1ms) != std::future_status::ready) clock->advance(10ms);
+  }
+
+  Registration task(const std::string& name, const char* cron) {
+    return {.name = name,
+            .cron = cron,
+            .callback =
+                [this](const RunInfo& run) {
+                  const SpareAllocations spare;
+                  runs.add(run.key());
+                },
+            .retry_delay = 1min,
+            .time_limit = 1h};
+  }
+};
+
+// Every allocation of the loop and the workers, from the first pulse to the end of the runs.
+TEST_F(Exhausted, starts_everything_once_wherever_memory_runs_out) {
+  const SpareAllocations spare;
+  Options silent = options();
+  silent.events = {};
+  bool failed = true;
+  std::uint64_t n = 1;
+  for (; failed && !HasFailure(); ++n) {
+    SCOPED_TRACE("where allocation " + std::to_string(n) + " failed");
+    const std::size_t before = runs.size();
+    clock->set(at("2025-03-03T10:00:30Z") + n * 1h);
+    Scheduler scheduler{silent};
+    scheduler.initialize({task("a", "* * * * *"),
+                          task("b", "* * * * *"),
+                          {"c",
+                           "* * * * *",
+                           [this](dutiful::Run run) {
+                             const SpareAllocations spare_here;
+                             runs.add(run.info().key());
+                             run.succeed();
+                           },
+                           1min}});
+    runs.wait_for(before + 3);  // in the minute they came
+    fail_allocation(n);
+    clock->advance(1min);
+    clock->advance(200ms);  // the engine's own wait, where it was the transaction that failed
+    auto entries = runs.wait_for(before + 6);
+    stop(scheduler);
+    failed = allocation_failed();
+    fail_allocation(0);
+    EXPECT_EQ(runs.size(), before + 6);
+    // Each has run once for each of its pulses: no key comes twice.
+    entries = {entries.begin() + static_cast<std::ptrdiff_t>(before), entries.end()};
+    std::ranges::sort(entries);
+    EXPECT_EQ(std::ranges::adjacent_find(entries), entries.end());
+  }
+  EXPECT_GT(n, 15);
+}
+
+TEST_F(Exhausted, says_that_memory_has_run_out) {
+  const SpareAllocations spare;
+  Scheduler scheduler{options()};
+  scheduler.initialize({task("a", "1 * * * *")});
+  fail_allocation(1);
+  clock->advance(30s);
+  EXPECT_EQ(runs.wait_for(1), Entries{"a@2025-03-03T10:01:00.000Z#1"});
+  EXPECT_EQ(errors.wait_for(1), Entries{"ResourcesExhausted: memory is exhausted"});
+  scheduler.stop();
+}
+
+// The end of a run needs no memory; only its reason does, and there are words for that.
+TEST_F(Exhausted, takes_an_end_without_memory) {
+  const auto mailbox = std::make_shared<Mailbox>();
+  auto run = std::make_shared<ActiveRun>(7, RunInfo{}, nullptr, mailbox);
+  fail_allocation(1);
+  run->settle(Outcome::failure, "a reason that is not kept inside a string object");
+  EXPECT_TRUE(allocation_failed());
+  auto ended = mailbox->take();
+  ASSERT_EQ(ended.size(), 1);
+  EXPECT_EQ(ended.front().task, 7);
+  EXPECT_EQ(ended.front().outcome, Outcome::failure);
+  EXPECT_EQ(ended.front().error, "out of memory");
+}
+
+TEST_F(Exhausted, is_not_initialized_without_a_thread) {
+  Journal refused;
+  Options telling = options();
+  telling.events = [&](const Event& event) { refused.add(std::string{event.name}); };
+  Scheduler scheduler{telling};
+  {
+    const ThreadLimit limit{0};
+    try {
+      scheduler.initialize({task("a", "0 * * * *")});
+      FAIL();
+    } catch (const ThreadError& error) {
+      EXPECT_STREQ(error.what(),
+                   "Cannot initialize scheduler: no thread can be started; end other programs, or "
+                   "raise the limit on threads");
+      EXPECT_THROW(std::rethrow_exception(error.cause()), std::system_error);
+    }
+    EXPECT_EQ(refused.wait_for(1), Entries{"SchedulerInitializationFailed"});
+    scheduler.stop();  // there is nothing to stop
+  }
+  scheduler.initialize({task("a", "0 * * * *")});
+  // K4: it comes for the first time only now.
+  EXPECT_EQ(runs.wait_for(1), Entries{"a@2025-03-03T10:00:00.000Z#1"});
+}
+
+TEST_F(Exhausted, waits_for_a_first_worker) {
+  Scheduler scheduler{options()};
+  ThreadLimit limit{1};  // the loop's
+  scheduler.initialize({task("a", "0 * * * *"), task("b", "0 * * * *")});
+  EXPECT_EQ(errors.wait_for(1)[0],
+            "ResourcesExhausted: no thread can be started for the runs that wait");
+  EXPECT_EQ(runs.size(), 0);
+  limit.set(1);
+  EXPECT_EQ(runs.wait_for(2).size(), 2);
+  scheduler.stop();
+  EXPECT_EQ(runs.size(), 2);
+}
+
+TEST_F(Exhausted, goes_on_with_one_worker) {
+  Scheduler scheduler{options()};
+  ThreadLimit limit{2};  // the loop's, and one
+  Gate gate;
+  std::vector<Registration> list;
+  for (const char* name : {"a", "b", "c", "d"}) {
+    list.push_back({name,
+                    "0 * * * *",
+                    [&] {
+                      runs.add("waits");
+                      gate.pass();
+                    },
+                    1min});
+  }
+  scheduler.initialize(list);
+  runs.wait_for(1);
+  EXPECT_EQ(errors.wait_for(1)[0],
+            "ResourcesExhausted: no thread can be started for the runs that wait");
+  EXPECT_EQ(runs.size(), 1);
+  // There are threads again, and it takes them although the first run goes on.
+  limit.set(3);
+  runs.wait_for(4);
+  gate.open();
+  scheduler.stop();
+}
+
+}  // namespace
+}  // namespace dutiful

@@ -1,0 +1,72 @@
+#include "store/check_progress.h"
+
+#include <dutiful/errors.h>
+
+#include "time/iso8601.h"
+
+namespace dutiful {
+namespace {
+
+bool has(Instant instant) {
+  return instant != no_instant;
+}
+
+void require(Instant instant, const char* field) {
+  if (!has(instant)) throw TaskMissingFieldError(field);
+}
+
+// Every instant comes from a clock, or from later(): neither leaves these years.
+void check_range(Instant instant, const char* field) {
+  using std::chrono::sys_days;
+  constexpr Instant begin = sys_days{year_min / 1 / 1};
+  constexpr Instant end = sys_days{year_max / 12 / 31} + std::chrono::days{1};
+  if (!has(instant) || (begin <= instant && instant < end)) return;
+  const std::string value = std::to_string(instant.time_since_epoch().count());
+  throw TaskInvalidValueError(field, value, value + " ms is not in the years 1 to 9999");
+}
+
+// `field` is there although the task is not in the state that it goes with.
+[[noreturn]] void refuse(Instant instant, const char* field, const char* reason) {
+  throw TaskInvalidValueError(field, format_utc(instant), reason);
+}
+
+}  // namespace
+
+void check_progress(const TaskProgress& progress) {
+  check_range(progress.pulse, "pulse");
+  check_range(progress.first_coming, "firstComing");
+  check_range(progress.served_until, "servedUntil");
+  check_range(progress.last_attempt, "lastAttemptAt");
+  check_range(progress.last_success, "lastSuccessAt");
+  check_range(progress.last_failure, "lastFailureAt");
+  check_range(progress.retry_at, "pendingRetryUntil");
+
+  require(progress.first_coming, "firstComing");
+  require(progress.served_until, "servedUntil");
+
+  // A task that runs, waits for a retry, was interrupted or has ended has been started, and a start
+  // has an instant, a pulse and a number.
+  const bool started = progress.state != TaskState::awaiting_run || progress.orphan_pending ||
+                       progress.attempt > 0 || has(progress.pulse) || has(progress.last_attempt) ||
+                       has(progress.last_success) || has(progress.last_failure);
+  if (started) {
+    require(progress.last_attempt, "lastAttemptAt");
+    require(progress.pulse, "pulse");
+    if (progress.attempt == 0) {
+      throw TaskInvalidValueError("attempt", "0", "0 is not the number of a run, and it has run");
+    }
+  }
+
+  if (progress.state == TaskState::awaiting_retry) {
+    require(progress.last_failure, "lastFailureAt");
+    require(progress.retry_at, "pendingRetryUntil");
+  } else if (has(progress.retry_at)) {
+    refuse(progress.retry_at, "pendingRetryUntil", "the task is not awaiting a retry");
+  }
+  if (progress.orphan_pending && progress.state != TaskState::awaiting_run) {
+    throw TaskInvalidValueError(
+        "orphanPending", "1", "an interrupted run is restarted before the task goes on");
+  }
+}
+
+}  // namespace dutiful

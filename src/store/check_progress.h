@@ -1,0 +1,11 @@
+// Whether a progress that was read from outside is one that a scheduler can have written.
+#pragma once
+
+#include "core/task.h"
+
+namespace dutiful {
+
+// Throws the TaskTryDeserializeError that says which field contradicts the others (RULES P7).
+void check_progress(const TaskProgress& progress);
+
+}  // namespace dutiful
