@@ -21,11 +21,15 @@ class Journal {
   }
   // Waits until there are so many entries; fails where they do not come.
   std::vector<std::string> wait_for(std::size_t count) {
-    std::unique_lock lock{mutex_};
-    const bool came =
-        changed_.wait_for(lock, std::chrono::seconds{20}, [&] { return entries_.size() >= count; });
+    const bool came = comes(count, std::chrono::seconds{20});
+    const std::lock_guard lock{mutex_};
     EXPECT_TRUE(came) << "only " << entries_.size() << " of " << count << " came";
     return entries_;
+  }
+  // Whether there are so many within that time.
+  bool comes(std::size_t count, std::chrono::milliseconds within) {
+    std::unique_lock lock{mutex_};
+    return changed_.wait_for(lock, within, [&] { return entries_.size() >= count; });
   }
   std::size_t size() {
     const std::lock_guard lock{mutex_};

@@ -1,0 +1,61 @@
+// Section R of the rules: how late a start may be. The measured figures are in bench/.
+
+#include <gtest/gtest.h>
+
+#include "conformance/world.h"
+
+namespace dutiful {
+namespace {
+
+using namespace std::chrono_literals;
+
+// Virtual time in which lateness is told: "task delay-in-ms".
+class Lateness {
+ public:
+  std::vector<std::string> told;
+  Options options{
+      .max_concurrent = 1, .zone = Zone::utc(), .events = [this](const Event& event) {
+        if (event.name != "SchedulingDelayed") return;
+        EXPECT_EQ(event.level, Level::warning);
+        told.push_back(std::get<std::string>(event.fields.at(0).value) + ' ' +
+                       std::to_string(std::get<std::int64_t>(event.fields.at(2).value)));
+      }};
+};
+
+TEST(R1, a_due_task_starts_at_its_pulse) {
+  Lateness late;
+  World world{"2025-03-03T09:59:30Z", late.options};
+  world.initialize({{"a", "0 10 * * *"}});
+  world.advance(1h);
+  EXPECT_EQ(world.starts(), Starts{"10:00:00 a cron"});
+  EXPECT_EQ(late.told, std::vector<std::string>{});
+}
+
+TEST(R1, a_start_that_is_later_than_a_minute_is_told) {
+  Lateness late;
+  World world{"2025-03-03T09:59:30Z", late.options};
+  world.script("a", {Does::go_on});
+  world.initialize({{"a", "0 10 * * *"}, {"b", "1 10 * * *"}, {"c", "2 10 * * *"}});
+  // One place, and a has it: b and c wait, b for longer than the target.
+  world.advance_to("2025-03-03T10:02:30Z");
+  world.end("a");
+  EXPECT_EQ(world.starts(), (Starts{"10:00:00 a cron", "10:02:30 b cron", "10:02:30 c cron"}));
+  EXPECT_EQ(late.told, std::vector<std::string>{"b 90000"});
+}
+
+TEST(R2, an_interrupted_run_starts_with_the_restart) {
+  Lateness late;
+  World world{"2025-03-03T10:00:00Z", late.options};
+  world.script("a", {Does::go_on});
+  world.initialize({{"a", "0 10 * * *"}});
+  world.crash();
+  world.advance(10min);
+  (void)world.starts();
+  world.initialize({{"a", "0 10 * * *"}});
+  EXPECT_EQ(world.starts(), Starts{"10:10:00 a orphan"});
+  // How long it was down is told; the scheduler itself added nothing.
+  EXPECT_EQ(late.told, std::vector<std::string>{"a 600000"});
+}
+
+}  // namespace
+}  // namespace dutiful

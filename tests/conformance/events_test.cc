@@ -1,0 +1,255 @@
+// Section V of the rules: the log contract. Each event comes, with its level and its fields.
+
+#include <algorithm>
+#include <mutex>
+
+#include <gtest/gtest.h>
+
+#include "conformance/world.h"
+#include "support/journal.h"
+
+namespace dutiful {
+namespace {
+
+using namespace std::chrono_literals;
+using std::chrono::days;
+
+// What a scheduler has told. Events live longer than it does.
+class Log {
+ public:
+  EventSink sink() {
+    return [this](const Event& event) { events.push_back(event); };
+  }
+  [[nodiscard]] std::vector<std::string> names() const {
+    std::vector<std::string> all;
+    for (const Event& event : events) all.emplace_back(event.name);
+    return all;
+  }
+  [[nodiscard]] const Event* find(std::string_view name, std::string_view task = {}) const {
+    const auto matches = [&](const Event& event) {
+      return event.name == name && (task.empty() || text(event, "taskName") == task);
+    };
+    const auto found = std::ranges::find_if(events, matches);
+    return found == events.end() ? nullptr : &*found;
+  }
+  static const EventField* field(const Event& event, std::string_view name) {
+    const auto found = std::ranges::find(event.fields, name, &EventField::name);
+    return found == event.fields.end() ? nullptr : &*found;
+  }
+  static std::string text(const Event& event, std::string_view name) {
+    const EventField* found = field(event, name);
+    const auto* value = found == nullptr ? nullptr : std::get_if<std::string>(&found->value);
+    return value == nullptr ? "" : *value;
+  }
+  static std::int64_t number(const Event& event, std::string_view name) {
+    const EventField* found = field(event, name);
+    const auto* value = found == nullptr ? nullptr : std::get_if<std::int64_t>(&found->value);
+    return value == nullptr ? -1 : *value;
+  }
+
+  std::vector<Event> events;
+};
+
+struct Row {
+  const char* name;
+  Level level;
+  const char* fields;  // each with the letter of its type: Bool, Number, String, Object
+};
+
+// Seed-002, "Logging & Event Contract", and what RULES V adds.
+constexpr Row contract[] = {
+    {"SchedulerInitializationStarted", Level::debug, "totalRegistrations:N"},
+    {"SchedulerInitializationCompleted",
+     Level::debug,
+     "totalRegistrations:N scheduledCount:N skippedCount:N"},
+    {"SchedulerInitializationFailed", Level::warning, "error:S"},
+    {"SchedulerReinitializationStarted", Level::debug, ""},
+    {"SchedulerReinitializationCompleted", Level::debug, ""},
+    {"SchedulerStopRequested", Level::info, ""},
+    {"SchedulerStopped", Level::info, ""},
+    {"TaskRunStarted", Level::info, "taskName:S scheduledTime:S actualTime:S"},
+    {"TaskRunCompleted", Level::info, "taskName:S duration:N success:B"},
+    {"TaskRunFailed", Level::warning, "taskName:S duration:N success:B error:S nextRetryAt:S"},
+    {"TaskRetryStarted", Level::info, "taskName:S retryCount:N"},
+    {"TaskRetryPreempted", Level::info, "taskName:S reason:S"},
+    {"PollStarted", Level::debug, "pollTime:S scheduledTaskCount:N"},
+    {"PollCompleted", Level::debug, "pollTime:S tasksEvaluated:N tasksExecuted:N duration:N"},
+    {"PollingStarted", Level::debug, ""},
+    {"PollingStopped", Level::debug, ""},
+    {"PollingStopRequested", Level::debug, ""},
+    {"TaskAdded", Level::info, "taskName:S cronExpression:S retryDelayMs:N"},
+    {"TaskPreserved", Level::debug, "taskName:S"},
+    {"TaskOverridden", Level::info, "taskName:S changeType:S oldState:O newState:O"},
+    {"TaskOrphaned", Level::warning, "taskName:S lastExecutionTime:S schedulerIdentifier:S"},
+    {"TaskRemoved", Level::info, "taskName:S lastExecutionTime:S"},
+    {"TaskScheduled", Level::debug, "taskName:S cronExpression:S retryDelayMs:N"},
+    {"TaskSkipped", Level::debug, "taskName:S reason:S"},
+    {"TaskNeverDue", Level::warning, "taskName:S cronExpression:S"},
+    {"ClockCorrected", Level::warning, "taskName:S persistedTime:S"},
+    {"DueSkipped", Level::info, "taskName:S scheduledTime:S reason:S"},
+    {"SchedulingDelayed", Level::warning, "taskName:S dueTime:S delay:N"},
+};
+
+std::string shape_of(const Event& event) {
+  std::string shape;
+  for (const EventField& field : event.fields) {
+    if (!shape.empty()) shape += ' ';
+    shape += std::string{field.name} + ':' + "BNSO"[field.value.index()];
+  }
+  return shape;
+}
+
+// A life in which everything happens: what it told, in order.
+Log life() {
+  Log log;
+  {
+    World world{"2025-03-08T12:00:00-05:00",
+                {.reinitialize = Reinitialize::reconcile,
+                 .zone = Zone::load("America/New_York"),
+                 .events = log.sink()}};
+    EXPECT_THROW(world.initialize({{"a", "x"}}), CronExpressionInvalidError);
+    // It fails, is retried, fails, and is pre-empted by the next hour.
+    world.script("a", {Does::fail, Does::fail});
+    world.initialize({{"a", "0 * * * *", 40min},
+                      {"never", "0 0 30 2 *"},
+                      {"skipped", "30 2 * * *"},
+                      {"leaves", "5 5 * * *"}});
+    world.advance(days{1});
+    world.initialize({{"a", "0 * * * *", 5min}, {"skipped", "30 2 * * *"}});
+    world.script("a", {Does::go_on});
+    world.advance(1h);
+    world.crash();
+    world.advance(5h);
+    world.initialize({{"a", "0 * * * *", 5min}, {"skipped", "30 2 * * *"}});
+    world.stop();
+  }
+  {
+    const auto clock = std::make_shared<ManualClock>(at("2025-03-03T10:00:30Z"));
+    Journal runs;
+    Scheduler scheduler{{.zone = Zone::utc(), .clock = clock, .events = log.sink()}};
+    scheduler.initialize({{"a", "0 * * * *", [&] { runs.add("a"); }, 1min}});
+    runs.wait_for(1);
+    clock->set(at("2025-03-01T10:00:30Z"));
+    scheduler.stop();
+  }
+  return log;
+}
+
+TEST(V, every_event_has_its_name_level_and_fields) {
+  const Log log = life();
+  for (const Row& row : contract) {
+    const Event* event = log.find(row.name);
+    ASSERT_NE(event, nullptr) << row.name << " was never told";
+    EXPECT_EQ(event->level, row.level) << row.name;
+    EXPECT_EQ(shape_of(*event), row.fields) << row.name;
+  }
+  // And nothing is told that the contract does not know.
+  for (const std::string& name : log.names()) {
+    EXPECT_NE(std::ranges::find(contract, name, &Row::name), std::end(contract)) << name;
+  }
+}
+
+TEST(V, times_are_iso_8601) {
+  const Log log = life();
+  for (const auto& [name, field] : std::initializer_list<std::pair<const char*, const char*>>{
+           {"TaskRunStarted", "scheduledTime"},
+           {"TaskRunStarted", "actualTime"},
+           {"TaskRunFailed", "nextRetryAt"},
+           {"PollStarted", "pollTime"},
+           {"TaskOrphaned", "lastExecutionTime"},
+           {"ClockCorrected", "persistedTime"},
+           {"SchedulingDelayed", "dueTime"}}) {
+    const std::string text = Log::text(*log.find(name), field);
+    EXPECT_EQ(format_utc(at(text)), text) << name << ' ' << field;
+  }
+}
+
+TEST(V, the_events_of_a_task_are_in_causal_order) {
+  Log log;
+  World world{"2025-03-03T10:00:00Z", {.zone = Zone::utc(), .events = log.sink()}};
+  world.script("a", {Does::fail, Does::fail});
+  world.initialize({{"a", "0,30 * * * *", 20min}});
+  world.advance(30min);
+  std::vector<std::string> names;
+  for (const Event& event : log.events) {
+    if (Log::text(event, "taskName") == "a") names.emplace_back(event.name);
+  }
+  EXPECT_EQ(names,
+            (std::vector<std::string>{"TaskAdded",
+                                      "TaskScheduled",
+                                      "TaskRunStarted",
+                                      "TaskRunFailed",
+                                      "TaskRetryStarted",
+                                      "TaskRunStarted",
+                                      "TaskRunFailed",
+                                      "TaskRetryPreempted",
+                                      "TaskRunStarted",
+                                      "TaskRunCompleted"}));
+}
+
+TEST(V, a_start_that_serves_several_pulses_says_how_many_more) {
+  Log log;
+  World world{"2025-03-03T10:00:00Z", {.zone = Zone::utc(), .events = log.sink()}};
+  world.initialize({{"a", "0 * * * *"}});
+  world.stop();
+  world.advance(5h);
+  log.events.clear();
+  world.initialize({{"a", "0 * * * *"}});
+  const Event* start = log.find("TaskRunStarted");
+  ASSERT_NE(start, nullptr);
+  EXPECT_EQ(Log::text(*start, "scheduledTime"), "2025-03-03T11:00:00.000Z");
+  EXPECT_EQ(Log::number(*start, "missedCount"), 4);
+}
+
+TEST(V, what_dst_did_is_told) {
+  Log log;
+  World world{"2025-11-02T00:00:30-04:00",
+              {.zone = Zone::load("America/New_York"), .events = log.sink()}};
+  world.initialize({{"a", "30 1 * * *"}, {"b", "30 2 * * *"}});
+  world.advance(days{200});
+  int repeated = 0;
+  for (const Event& event : log.events) {
+    if (Log::field(event, "isRepeatedMinute") != nullptr) ++repeated;
+  }
+  EXPECT_EQ(repeated, 1);
+  const auto skipped = std::ranges::count(log.names(), "DueSkipped");
+  EXPECT_EQ(skipped, 1);
+  EXPECT_EQ(Log::text(*log.find("DueSkipped"), "taskName"), "b");
+  EXPECT_EQ(Log::text(*log.find("DueSkipped"), "scheduledTime"), "2026-03-08T02:30");
+  EXPECT_EQ(Log::text(*log.find("DueSkipped"), "reason"), "gap");
+}
+
+TEST(V, a_name_cannot_forge_a_line) {
+  Log log;
+  World world{"2025-03-03T10:00:00Z", {.zone = Zone::utc(), .events = log.sink()}};
+  const std::string name = "a\n{\"event\":\"SchedulerStopped\"}\"\xff\x01";
+  world.initialize({{name, "0 * * * *"}});
+  const Event* started = log.find("TaskRunStarted");
+  ASSERT_NE(started, nullptr);
+  EXPECT_EQ(Log::text(*started, "taskName"), name);
+  const std::string line = to_json(*started);
+  EXPECT_TRUE(std::ranges::all_of(line, [](char c) { return c >= ' ' && c != '\x7f'; })) << line;
+}
+
+// An initialize() that fails is told too, wherever it does.
+TEST(V, a_failed_initialization_says_why) {
+  Log log;
+  VirtualScheduler scheduler{at("2025-03-03T10:00:00Z"),
+                             {.zone = Zone::utc(), .events = log.sink()}};
+  EXPECT_THROW(scheduler.initialize({{"a", "* * * * *", {}, 1min}}), InvalidRegistrationError);
+  EXPECT_THROW(scheduler.initialize({{"a", "* * * * *", [] {}, -1min}}), NegativeRetryDelayError);
+  scheduler.initialize({});
+  EXPECT_THROW(scheduler.initialize({}), SchedulerAlreadyActiveError);
+  std::vector<std::string> errors;
+  for (const Event& event : log.events) {
+    if (event.name == "SchedulerInitializationFailed") errors.push_back(Log::text(event, "error"));
+  }
+  EXPECT_EQ(
+      errors,
+      (std::vector<std::string>{"Invalid registration: callback \"a\" is missing",
+                                "Retry delay must be non-negative",
+                                "Cannot initialize scheduler: scheduler is already running"}));
+}
+
+}  // namespace
+}  // namespace dutiful
