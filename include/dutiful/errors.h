@@ -156,6 +156,17 @@ class ThreadError : public Error {
   [[nodiscard]] std::string_view name() const noexcept override { return "ThreadError"; }
 };
 
+// The trace cannot be written, is used by another scheduler, or is none. Nothing was changed.
+class TraceError : public Error {
+ public:
+  TraceError(std::string file, const std::string& reason);
+  [[nodiscard]] std::string_view name() const noexcept override { return "TraceError"; }
+  [[nodiscard]] const std::string& file() const noexcept { return file_; }
+
+ private:
+  std::string file_;
+};
+
 // A list could not be scheduled because of one of its tasks (RULES P4). Nothing was changed.
 class ScheduleTaskError : public Error {
  public:

@@ -50,6 +50,12 @@ struct Options {
   std::optional<Zone> zone{};       // the host's, if none
   std::shared_ptr<Clock> clock{};   // the system's, if none
   EventSink events{};               // is told what happens, if there is one (RULES V)
+
+  // A file that every start, end, initialize, stop and crash is added to, across restarts, as
+  // `dutiful verify` reads it; empty: none. For one scheduler at a time.
+  std::string trace{};
+  // Judges that trace while it grows: what breaks the theory is the event TheoryViolated.
+  bool verify = false;
 };
 
 // Two operations, and nothing else starts, stops, adds or triggers work (RULES I1).
@@ -69,7 +75,7 @@ struct Options {
 // Both operations block until they are done, and may be called from any thread.
 class Scheduler {
  public:
-  // Throws ZoneError.
+  // Throws ZoneError; TraceError where the trace cannot be added to.
   explicit Scheduler(Options options = {});
   // Stops. Must not be called by a callback of its own.
   // NOLINTNEXTLINE(bugprone-exception-escape): that ends the process.

@@ -50,8 +50,8 @@ class ManualClock : public Clock {
 //   assert(reports == 52);
 //
 // A callback that takes a Run may keep it and settle it later; virtual time goes on meanwhile.
-// Errors are those of Scheduler. Of the options, `state` and `clock` do not count: it remembers in
-// memory, and crash() forgets all but that.
+// Errors are those of Scheduler. Of the options, `state`, `clock`, `trace` and `verify` do not
+// count: it remembers in memory, and crash() forgets all but that.
 class VirtualScheduler {
  public:
   explicit VirtualScheduler(Instant now, Options options = {});

@@ -34,6 +34,9 @@ StateHeldError::StateHeldError(std::string state, std::string holder)
 StoreError::StoreError(std::string state, const std::string& reason)
     : Error("The state " + quote(state) + " " + reason), state_(std::move(state)) {}
 
+TraceError::TraceError(std::string file, const std::string& reason)
+    : Error("The trace " + quote(file) + " " + reason), file_(std::move(file)) {}
+
 ScheduleTaskError::ScheduleTaskError(std::string task_name,
                                      std::string cron_expression,
                                      const std::string& reason,

@@ -7,6 +7,7 @@
 
 #include "core/make_room.h"
 #include "core/validate.h"
+#include "engine/durable.h"
 #include "engine/identifier.h"
 
 namespace dutiful {
@@ -79,6 +80,7 @@ void Engine::initialize(std::vector<TaskConfig> list, Instant now) {
 
 void Engine::fail_initialization(const std::string& name, const std::string& message, Instant now) {
   trace_.on(now, InitFailure{name});
+  trace_.flush();
   reporter_.initialization_failed(message, now);
 }
 
@@ -93,6 +95,7 @@ void Engine::replace_list(std::vector<TaskConfig> list, Instant now) {
   // Ends go by the numbers of the old list: what is not recorded by now never would be.
   if (reconcile && !make_durable({}, now)) std::rethrow_exception(store_error_);
   auto records = reconcile ? core_.records() : store.load();
+  if (trace_.wants_state()) tell_state(records);
   const Plan plan = make_plan(std::move(list),
                               std::move(records),
                               now,
@@ -107,8 +110,20 @@ void Engine::replace_list(std::vector<TaskConfig> list, Instant now) {
   if (opened) store_ = std::move(opened);
   lifecycle_ = Lifecycle::running;
   forget_store_error();
-  watch([&] { trace_.on(now, InitSuccess{}); });
+  watch([&] {
+    trace_.on(now, InitSuccess{});
+    trace_.flush();
+  });
   watch([&] { reporter_.initialization_completed(kind, plan, now); });
+}
+
+void Engine::tell_state(const std::vector<TaskRecord>& records) {
+  std::vector<DurableTask> state;
+  state.reserve(records.size());
+  for (const TaskRecord& record : records) {
+    state.push_back(durable_task(record.config, record.progress));
+  }
+  trace_.recover(state);
 }
 
 void Engine::stop(Instant now) {
@@ -118,6 +133,7 @@ void Engine::stop(Instant now) {
   ++stops_waiting_;
   if (lifecycle_ == Lifecycle::running) lifecycle_ = Lifecycle::stopping;
   finish_stop(now);
+  watch([&] { trace_.flush(); });
 }
 
 void Engine::end(TaskId task, Outcome outcome, Instant now, std::string error) {
@@ -147,6 +163,7 @@ std::vector<Start> Engine::step(Instant now, std::size_t limit) {
     watch([&] { trace_.on(now, RunStart{task.config.name, name_of(start.reason)}); });
     watch([&] { reporter_.run_started(start, task); });
   }
+  watch([&] { trace_.flush(); });
   return starts;
 }
 

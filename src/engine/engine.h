@@ -44,6 +44,7 @@ class Engine {
   void settle(Instant now) {
     postpone_ends(now);
     (void)make_durable({}, now);
+    trace_.flush();
   }
 
   // Records the ends and starts what is owed a run, at most `limit` of them: one transaction. What
@@ -75,6 +76,7 @@ class Engine {
   };
 
   void replace_list(std::vector<TaskConfig> list, Instant now);
+  void tell_state(const std::vector<TaskRecord>& records);
   void fail_initialization(const std::string& name, const std::string& message, Instant now);
   void postpone_ends(Instant now);
   [[nodiscard]] std::vector<RowUpdate> updates_of(const std::vector<Start>& starts) const;

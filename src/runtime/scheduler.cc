@@ -19,6 +19,7 @@
 #include "runtime/no_trace.h"
 #include "runtime/registrations.h"
 #include "runtime/system_clock.h"
+#include "runtime/trace_file.h"
 #include "runtime/wake_up.h"
 #include "runtime/workers.h"
 #include "store/memory/memory_store.h"
@@ -30,6 +31,9 @@ namespace {
 // How many starts one transaction carries: enough to spread the cost of reaching the disk, few
 // enough that the first of a million starts soon.
 constexpr std::size_t starts_per_step = 4096;
+
+// A wake-up that comes so late is told in the trace.
+constexpr Duration freeze_min = std::chrono::seconds{1};
 
 // How long work may wait for a thread before there are more of them.
 constexpr int grow_after_ms = 1;
@@ -66,7 +70,8 @@ class Scheduler::Impl {
                   .override = options.override,
                   .max_concurrent = options.max_concurrent},
         refusals_(events, calendar),
-        engine_(calendar, policies_, opener_of(options.state), trace_, events) {}
+        trace_(make_trace(options, calendar)),
+        engine_(calendar, policies_, opener_of(options.state), *trace_, events) {}
 
   void initialize(std::vector<Registration> registrations) {
     or_tell([&] { enter_initializing(); });
@@ -114,6 +119,27 @@ class Scheduler::Impl {
 
   // Where there is no bound on callbacks, there still is one on threads.
   static constexpr std::size_t threads_max = 1024;
+
+  std::unique_ptr<TraceSink> make_trace(const Options& options, const Calendar& calendar) {
+    if (options.trace.empty()) return std::make_unique<NoTrace>();
+    TraceHeader header{.zone = calendar.zone().name(), .max_concurrent = options.max_concurrent};
+    if (options.repeated_minutes != RepeatedMinutes::both) {
+      header.repeated_minutes = options.repeated_minutes;
+    }
+    if (options.reinitialize != Reinitialize::reject) header.reinitialize = options.reinitialize;
+    if (options.override != Override::keep_history) header.override = options.override;
+    return std::make_unique<TraceFile>(
+        options.trace,
+        header,
+        options.verify,
+        TraceListener{
+            .failed =
+                [this](const std::string& error) { refusals_.trace_failed(error, clock_->now()); },
+            .violated =
+                [this](const theory::Violation& violation) {
+                  refusals_.theory_violated(violation, clock_->now());
+                }});
+  }
 
   void enter_initializing() {
     const std::lock_guard lock{lifecycle_mutex_};
@@ -204,7 +230,21 @@ class Scheduler::Impl {
     }
   }
 
-  void set_alarm() { clock_->set_alarm(std::min(engine_.next_wake(), next_deadline())); }
+  void set_alarm() {
+    alarm_ = std::min(engine_.next_wake(), next_deadline());
+    alarm_set_ = clock_->now();
+    clock_->set_alarm(alarm_);
+  }
+
+  // It asked to be woken then, and was so much later: the process was stopped, the machine slept,
+  // or the clock was set forward. For the theory that time was frozen.
+  void note_freeze() {
+    const Instant now = clock_->now();
+    if (alarm_ > alarm_set_ && now > alarm_ && now - alarm_ > freeze_min) {
+      trace_->on(alarm_, Freeze{now});
+    }
+    alarm_ = Instant::min();
+  }
 
   // The loop sleeps until something is due, has ended, or is asked of it; it never polls. Where it
   // runs out of memory it waits, and tries again: whatever could not be done is still there.
@@ -213,6 +253,7 @@ class Scheduler::Impl {
       {
         const std::lock_guard lock{engine_mutex_};
         try {
+          note_freeze();
           while (engine_.lifecycle() != Lifecycle::uninitialized && step()) {
           }
           if (engine_.lifecycle() == Lifecycle::uninitialized) return;
@@ -359,7 +400,6 @@ class Scheduler::Impl {
 
   std::shared_ptr<Clock> clock_;
   Policies policies_;
-  NoTrace trace_;
   Reporter refusals_;  // what the engine has no part in; any thread may use it
 
   std::mutex lifecycle_mutex_;
@@ -371,12 +411,15 @@ class Scheduler::Impl {
   std::shared_ptr<Mailbox> mailbox_ = std::make_shared<Mailbox>(&wake_up_);
 
   std::mutex engine_mutex_;  // guards what follows, up to the threads
+  std::unique_ptr<TraceSink> trace_;
   Engine engine_;
   Callbacks callbacks_;  // by TaskConfig::registration
   std::unordered_map<TaskId, std::shared_ptr<ActiveRun>> running_;
   std::set<std::pair<Instant, TaskId>> deadlines_;  // of running_, where there is one
   Queue<ActiveRun> ended_;                          // out of the mailbox, not yet the engine's
   std::vector<Start> undispatched_;                 // durable, not yet the workers'
+  Instant alarm_ = Instant::min();                  // when the loop is to be woken,
+  Instant alarm_set_ = Instant::min();              // and when it said so
 
   // Belong to the loop.
   std::vector<std::stop_source> overdue_;

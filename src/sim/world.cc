@@ -1,20 +1,14 @@
 #include "sim/world.h"
 
+#include "engine/durable.h"
+
 namespace dutiful {
 namespace {
 
 std::vector<DurableTask> durable_tasks(const MemoryState& state) {
-  const auto happened = [](Instant at) { return at == no_instant ? std::optional<Instant>{} : at; };
   std::vector<DurableTask> tasks;
   for (const auto& [row, stored] : state.rows) {
-    const TaskConfig& config = stored.config;
-    const TaskProgress& progress = stored.progress;
-    tasks.push_back({.registration = {config.name, config.cron, config.retry_delay},
-                     .running = progress.state == TaskState::running,
-                     .awaits_retry = progress.state == TaskState::awaiting_retry,
-                     .started = happened(progress.last_attempt),
-                     .succeeded = happened(progress.last_success),
-                     .failed = happened(progress.last_failure)});
+    tasks.push_back(durable_task(stored.config, stored.progress));
   }
   return tasks;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <variant>
 #include <vector>
@@ -58,11 +59,22 @@ struct TracedEvent {
   TraceEvent event;
 };
 
+struct DurableTask;
+
 // Is told every event in the order in which they are observed.
 class TraceSink {
  public:
   virtual ~TraceSink() = default;
   virtual void on(Instant at, const TraceEvent& event) = 0;
+
+  // What was told so far has happened, and something else is about to: what is kept back in order
+  // to be written together should be written now.
+  virtual void flush() {}
+
+  // Whether the trace ends with a scheduler that did not stop. If so, it is told the state that
+  // this one left behind, before the InitSuccess of the next.
+  [[nodiscard]] virtual bool wants_state() const { return false; }
+  virtual void recover(std::span<const DurableTask> /*state*/) {}
 };
 
 }  // namespace dutiful

@@ -1,0 +1,21 @@
+#include "engine/durable.h"
+
+namespace dutiful {
+namespace {
+
+std::optional<Instant> happened(Instant at) {
+  return at == no_instant ? std::optional<Instant>{} : at;
+}
+
+}  // namespace
+
+DurableTask durable_task(const TaskConfig& config, const TaskProgress& progress) {
+  return {.registration = {config.name, config.cron, config.retry_delay},
+          .running = progress.state == TaskState::running,
+          .awaits_retry = progress.state == TaskState::awaiting_retry,
+          .started = happened(progress.last_attempt),
+          .succeeded = happened(progress.last_success),
+          .failed = happened(progress.last_failure)};
+}
+
+}  // namespace dutiful

@@ -1,0 +1,167 @@
+#include "runtime/trace_file.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <utility>
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <dutiful/errors.h>
+
+namespace dutiful {
+namespace {
+
+theory::Setting setting_of(const TraceHeader& header, const Zone& zone) {
+  return {.zone = zone,
+          .repeated_minutes = header.repeated_minutes.value_or(RepeatedMinutes::both),
+          .override = header.override.value_or(Override::keep_history),
+          .max_concurrent = header.max_concurrent};
+}
+
+// How much of the file is whole lines: a scheduler that is killed, or a disk that is full, may
+// leave a part of one behind.
+off_t end_of_lines(int descriptor, off_t size) {
+  constexpr off_t block_size = 4096;
+  std::string block;
+  for (off_t end = size; end > 0;) {
+    const off_t begin = std::max<off_t>(0, end - block_size);
+    block.resize(static_cast<std::size_t>(end - begin));
+    if (pread(descriptor, block.data(), block.size(), begin) != end - begin) return size;
+    const auto newline = block.rfind('\n');
+    if (newline != std::string::npos) return begin + static_cast<off_t>(newline) + 1;
+    end = begin;
+  }
+  return 0;
+}
+
+}  // namespace
+
+TraceFile::TraceFile(std::string file, TraceHeader header, bool verify, TraceListener listener)
+    : file_(std::move(file)), header_(std::move(header)), listener_(std::move(listener)) {
+  if (verify) {
+    monitor_.emplace(setting_of(header_, Zone::load(header_.zone)),
+                     [this](const theory::Violation& violation) {
+                       if (!reading_) listener_.violated(violation);
+                     });
+  }
+  try {
+    open_file();
+    reading_ = true;
+    read_file();
+    reading_ = false;
+  } catch (...) {
+    if (descriptor_ >= 0) close(descriptor_);
+    throw;
+  }
+  recovered_ = !in_flight_.alive();
+}
+
+TraceFile::~TraceFile() {
+  flush();
+  close(descriptor_);
+}
+
+void TraceFile::fail(const std::string& reason) {
+  throw TraceError(file_, reason);
+}
+
+void TraceFile::open_file() {
+  descriptor_ = open(file_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  if (descriptor_ < 0) {
+    fail(std::string{"cannot be written: "} + std::strerror(errno) +
+         "; check that its directory exists and may be written");
+  }
+  if (flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
+    fail(errno == EWOULDBLOCK
+             ? "is in use by another scheduler; stop that one first, or use another file"
+             : std::string{"cannot be locked: "} + std::strerror(errno));
+  }
+  const off_t size = lseek(descriptor_, 0, SEEK_END);
+  const off_t whole = size < 0 ? size : end_of_lines(descriptor_, size);
+  if (size < 0 || (whole != size && ftruncate(descriptor_, whole) != 0)) {
+    fail(std::string{"cannot be written: "} + std::strerror(errno));
+  }
+  if (whole == 0) {
+    unwritten_ = to_line(header_) + '\n';
+    flush();
+    if (failing_) fail("cannot be written: the disk may be full");
+    lines_ = 1;
+  }
+}
+
+// What earlier schedulers did, for what follows from it.
+void TraceFile::read_file() {
+  if (lines_ > 0) return;
+  std::ifstream in{file_};
+  try {
+    TraceReader reader{in};
+    if (to_line(reader.header()) != to_line(header_)) {
+      fail("is of a scheduler in another zone or with other policies: it begins with " +
+           to_line(reader.header()) + " instead of " + to_line(header_) + "; use another file");
+    }
+    for (TracedEvent event; reader.read(event);) {
+      in_flight_.on(event.at, event.event);
+      if (monitor_) monitor_->on(reader.line(), event.at, event.event);
+      latest_ = event.at;
+    }
+    lines_ = reader.line();
+  } catch (const MalformedTrace& error) {
+    fail("is malformed at line " + std::to_string(error.line()) + ": " + error.what() +
+         "; use another file");
+  }
+}
+
+void TraceFile::on(Instant at, const TraceEvent& event) {
+  if (recovered_) return add(at, event);
+  if (std::holds_alternative<InitFailure>(event)) {
+    // It did not come to the state, so there is nothing to tell the crash by.
+    waiting_.clear();
+  } else {
+    waiting_.push_back({at, event});
+  }
+}
+
+void TraceFile::recover(std::span<const DurableTask> state) {
+  for (const TracedEvent& event : in_flight_.untold(state)) add(event.at, event.event);
+  // It was after the last thing that it told.
+  add(latest_, Crash{});
+  recovered_ = true;
+  for (const TracedEvent& event : std::exchange(waiting_, {})) add(event.at, event.event);
+}
+
+// A trace has no clock that is set back.
+void TraceFile::add(Instant at, const TraceEvent& event) {
+  if (ended_) return;
+  latest_ = std::max(latest_, at);
+  unwritten_.append(to_line(latest_, event)).append("\n");
+  ++lines_;
+  in_flight_.on(latest_, event);
+  if (monitor_) monitor_->on(lines_, latest_, event);
+}
+
+void TraceFile::flush() {
+  while (!unwritten_.empty()) {
+    const ssize_t written = write(descriptor_, unwritten_.data(), unwritten_.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written > 0) {
+      unwritten_.erase(0, static_cast<std::size_t>(written));
+      continue;
+    }
+    const std::string error = std::strerror(errno);
+    if (unwritten_.size() > unwritten_max) {
+      ended_ = true;
+      unwritten_ = {};
+      listener_.failed("the trace " + file_ + " ends here: " + error);
+    } else if (!std::exchange(failing_, true)) {
+      listener_.failed("the trace " + file_ + " cannot be written for now: " + error);
+    }
+    return;
+  }
+  failing_ = false;
+}
+
+}  // namespace dutiful

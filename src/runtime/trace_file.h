@@ -1,0 +1,65 @@
+// A trace on disk that schedulers add to, one after the other.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "theory/monitor.h"
+#include "trace/in_flight.h"
+#include "trace/lines.h"
+
+namespace dutiful {
+
+// What a trace tells while it grows. Called by whoever tells the trace something.
+struct TraceListener {
+  std::function<void(const std::string& error)> failed;
+  std::function<void(const theory::Violation&)> violated;  // where it is to be judged
+};
+
+// Where the last scheduler ended without a stop, what it made durable and could not tell any more
+// is told first, and then its crash, as soon as its state is known.
+//
+// A disk that is full does not stop a scheduler: what cannot be written is kept, to be written
+// later. Where that is more than a few megabytes, the trace ends there.
+class TraceFile : public TraceSink {
+ public:
+  // Throws TraceError.
+  TraceFile(std::string file, TraceHeader header, bool verify, TraceListener listener);
+  ~TraceFile() override;
+  TraceFile(const TraceFile&) = delete;
+  TraceFile& operator=(const TraceFile&) = delete;
+
+  void on(Instant at, const TraceEvent& event) override;
+  void flush() override;
+  [[nodiscard]] bool wants_state() const override { return !recovered_; }
+  void recover(std::span<const DurableTask> state) override;
+
+ private:
+  void open_file();
+  void read_file();
+  void add(Instant at, const TraceEvent& event);
+  [[noreturn]] void fail(const std::string& reason);
+
+  // More than a scheduler does while a disk is full for a while, and less than hurts.
+  static constexpr std::size_t unwritten_max = std::size_t{16} << 20;
+
+  std::string file_;
+  TraceHeader header_;
+  TraceListener listener_;
+  std::optional<theory::Monitor> monitor_;
+  int descriptor_ = -1;
+  InFlight in_flight_;
+  Instant latest_ = Instant::min();
+  std::size_t lines_ = 0;
+  bool recovered_ = true;
+  bool reading_ = false;
+  std::vector<TracedEvent> waiting_;  // until the state is known
+  std::string unwritten_;
+  bool failing_ = false;  // the last write did, and it was told
+  bool ended_ = false;
+};
+
+}  // namespace dutiful

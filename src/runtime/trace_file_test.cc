@@ -1,0 +1,185 @@
+#include "runtime/trace_file.h"
+
+#include <fstream>
+#include <iterator>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <dutiful/errors.h>
+
+#include "support/temporary_directory.h"
+#include "support/times.h"
+
+namespace dutiful {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+const Instant noon = at("2025-03-03T12:00:00Z");
+const Instant one = at("2025-03-03T13:00:00Z");
+const TracedRegistration hourly{"a", "0 * * * *", std::chrono::minutes{1}};
+
+class TraceFileTest : public testing::Test {
+ protected:
+  std::unique_ptr<TraceFile> open(bool verify = false) {
+    TraceListener listener{
+        .failed = [this](const std::string& error) { errors.push_back(error); },
+        .violated = [this](const theory::Violation& v) { violations.push_back(v.text()); }};
+    return std::make_unique<TraceFile>(file, TraceHeader{.zone = "UTC"}, verify, listener);
+  }
+
+  static void run_hourly(TraceSink& trace) {
+    trace.on(noon, InitStart{{hourly}});
+    trace.on(noon, InitSuccess{});
+    trace.on(noon, RunStart{"a", "boot"});
+    trace.flush();
+  }
+
+  // The events of the file, in short.
+  [[nodiscard]] std::vector<std::string> events() const {
+    std::ifstream in{file};
+    TraceReader reader{in};
+    std::vector<std::string> names;
+    for (TracedEvent event; reader.read(event);) {
+      const std::string line = to_line(event.at, event.event);
+      const auto begin = line.find("event\":\"") + 8;
+      names.push_back(line.substr(18, 5) + ' ' + line.substr(begin, line.find('"', begin) - begin));
+    }
+    return names;
+  }
+
+  std::string refusal() {
+    try {
+      (void)open();
+    } catch (const TraceError& error) {
+      return error.what();
+    }
+    return "";
+  }
+
+  TemporaryDirectory directory;
+  std::string file = directory.file("trace.jsonl");
+  std::vector<std::string> errors;
+  std::vector<std::string> violations;
+};
+
+TEST_F(TraceFileTest, goes_on_where_a_scheduler_stopped) {
+  {
+    const auto trace = open();
+    run_hourly(*trace);
+    trace->on(noon, RunSuccess{"a"});
+    trace->on(noon, StopStart{});
+    trace->on(noon, StopEnd{});
+  }
+  const auto trace = open();
+  EXPECT_FALSE(trace->wants_state());
+  trace->on(one, InitStart{{hourly}});
+  trace->flush();
+  EXPECT_THAT(events(),
+              ElementsAre("12:00 InitStart",
+                          "12:00 InitSuccess",
+                          "12:00 RunStart",
+                          "12:00 RunSuccess",
+                          "12:00 StopStart",
+                          "12:00 StopEnd",
+                          "13:00 InitStart"));
+}
+
+TEST_F(TraceFileTest, tells_a_crash_and_what_it_left_behind) {
+  run_hourly(*open());
+  const auto trace = open();
+  EXPECT_TRUE(trace->wants_state());
+  trace->on(one, InitStart{{hourly}});
+  trace->flush();
+  EXPECT_EQ(events().size(), 3U);  // the rest waits for the state
+  const DurableTask state{hourly, false, false, noon, noon + std::chrono::minutes{1}, {}};
+  trace->recover(std::span{&state, 1});
+  trace->on(one, InitSuccess{});
+  trace->flush();
+  EXPECT_FALSE(trace->wants_state());
+  EXPECT_THAT(events(),
+              ElementsAre("12:00 InitStart",
+                          "12:00 InitSuccess",
+                          "12:00 RunStart",
+                          "12:01 RunSuccess",
+                          "12:01 Crash",
+                          "13:00 InitStart",
+                          "13:00 InitSuccess"));
+}
+
+TEST_F(TraceFileTest, forgets_an_initialize_that_did_not_come_to_the_state) {
+  run_hourly(*open());
+  const auto trace = open();
+  trace->on(one, InitStart{{hourly}});
+  trace->on(one, InitFailure{"StateHeldError"});
+  trace->on(one, InitStart{{hourly}});
+  trace->recover({});
+  trace->flush();
+  EXPECT_THAT(events(),
+              ElementsAre("12:00 InitStart",
+                          "12:00 InitSuccess",
+                          "12:00 RunStart",
+                          "12:00 Crash",
+                          "13:00 InitStart"));
+}
+
+TEST_F(TraceFileTest, cuts_off_a_line_that_was_not_finished) {
+  run_hourly(*open());
+  std::ofstream{file, std::ios::app} << R"({"at":"2025-03-03T12:3)";
+  const auto trace = open();
+  trace->recover({});
+  trace->flush();
+  EXPECT_EQ(events().back(), "12:00 Crash");
+}
+
+TEST_F(TraceFileTest, has_no_clock_that_is_set_back) {
+  const auto trace = open();
+  trace->on(one, InitStart{});
+  trace->on(noon, InitSuccess{});
+  trace->flush();
+  EXPECT_THAT(events(), ElementsAre("13:00 InitStart", "13:00 InitSuccess"));
+}
+
+TEST_F(TraceFileTest, is_for_one_scheduler_at_a_time) {
+  const auto trace = open();
+  EXPECT_THAT(refusal(), HasSubstr("is in use by another scheduler"));
+}
+
+TEST_F(TraceFileTest, refuses_what_is_no_trace_or_that_of_another) {
+  std::ofstream{file} << "precious\n";
+  EXPECT_THAT(refusal(), HasSubstr("is malformed at line 1"));
+  EXPECT_EQ((std::string{std::istreambuf_iterator<char>{std::ifstream{file}.rdbuf()}, {}}),
+            "precious\n");
+  std::ofstream{file} << to_line(TraceHeader{.zone = "Europe/Berlin"}) << '\n';
+  EXPECT_THAT(refusal(), HasSubstr("in another zone or with other policies"));
+  file = directory.file("no/such/directory");
+  EXPECT_THAT(refusal(), HasSubstr("No such file or directory"));
+}
+
+// /dev/full takes nothing.
+TEST_F(TraceFileTest, says_that_the_disk_is_full) {
+  file = "/dev/full";
+  EXPECT_THAT(refusal(), HasSubstr("cannot be written"));
+}
+
+TEST_F(TraceFileTest, judges_what_is_added_and_not_what_was_there) {
+  {
+    const auto trace = open();
+    run_hourly(*trace);
+    trace->on(noon, RunStart{"b", "cron"});
+    trace->on(noon, RunSuccess{"b"});
+    trace->on(noon, RunSuccess{"a"});
+  }
+  EXPECT_TRUE(violations.empty());
+  const auto trace = open(true);
+  EXPECT_TRUE(violations.empty());
+  trace->recover({});
+  trace->on(one, RunStart{"a", "cron"});
+  EXPECT_THAT(violations, ElementsAre(HasSubstr("the scheduler is not active")));
+  EXPECT_THAT(violations, ElementsAre(HasSubstr("S1 violated at line 9 ")));
+}
+
+}  // namespace
+}  // namespace dutiful
