@@ -20,7 +20,8 @@ std::string time_text(Instant instant) {
 }
 
 void add(std::vector<EventField>& fields, std::string_view name, EventField::Value value) {
-  fields.push_back({name, std::move(value)});
+  EventField field{name, std::move(value)};
+  fields.push_back(std::move(field));
 }
 
 std::vector<EventField> state_of(const TaskConfig& config) {
