@@ -1,0 +1,219 @@
+// A real process with its state on a real disk, killed at any instant; its whole trace is judged.
+
+#include <algorithm>
+#include <csignal>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <random>
+#include <set>
+
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "support/temporary_directory.h"
+#include "theory/monitor.h"
+#include "trace/lines.h"
+
+namespace dutiful {
+namespace {
+
+using namespace std::chrono_literals;
+
+// A process of tests/torture/victim.cc.
+class Victim {
+ public:
+  Victim(const std::string& directory, Instant begin, const char* mode = nullptr) {
+    int ends[2];
+    if (pipe(ends) != 0) throw std::runtime_error("no pipe");
+    out_ = ends[0];
+    const std::string milliseconds = std::to_string(begin.time_since_epoch().count());
+    const char* arguments[] = {
+        DUTIFUL_VICTIM, directory.c_str(), milliseconds.c_str(), mode, nullptr};
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+    posix_spawn_file_actions_addclose(&actions, ends[0]);
+    posix_spawn_file_actions_addclose(&actions, ends[1]);
+    const int error = posix_spawn(
+        &process_, DUTIFUL_VICTIM, &actions, nullptr, const_cast<char**>(arguments), environ);
+    posix_spawn_file_actions_destroy(&actions);
+    close(ends[1]);
+    if (error != 0) throw std::runtime_error("no victim");
+  }
+  ~Victim() { close(out_); }
+  Victim(const Victim&) = delete;
+  Victim& operator=(const Victim&) = delete;
+
+  // Waits until it has said so, or is dead.
+  bool says(const std::string& word) {
+    char c = 0;
+    if (said_.contains(word)) return true;
+    for (std::string line; read(out_, &c, 1) == 1;) {
+      if (c != '\n') {
+        line += c;
+        continue;
+      }
+      said_.insert(line);
+      if (line == word) return true;
+      line.clear();
+    }
+    return said_.contains(word);
+  }
+  void suffer(std::chrono::microseconds time) {
+    const timespec wait{0, std::chrono::nanoseconds{time}.count()};
+    (void)ppoll(nullptr, 0, &wait, nullptr);
+  }
+  void signal(int signal) const { kill(process_, signal); }
+  int wait() {
+    int status = 0;
+    waitpid(process_, &status, 0);
+    says("nothing more");  // to the end
+    return status;
+  }
+  [[nodiscard]] bool has_said(const std::string& word) const { return said_.contains(word); }
+
+ private:
+  pid_t process_ = 0;
+  int out_ = -1;
+  std::set<std::string> said_;
+};
+
+struct Judged {
+  std::vector<std::string> violations;
+  std::size_t crashes = 0;
+  std::size_t freezes = 0;
+  std::map<std::string, int> successes;    // by task
+  std::map<std::string, int> interrupted;  // by task: runs that a crash ended
+  bool open = false;
+};
+
+Judged judge(const std::string& file) {
+  std::ifstream in{file};
+  TraceReader reader{in};
+  Judged judged;
+  // Two hours of its clock are 24 s of this busy machine's.
+  theory::Monitor monitor{{.zone = Zone::utc(),
+                           .max_concurrent = reader.header().max_concurrent,
+                           .witnesses = {.lag = 2h}},
+                          [&judged](const theory::Violation& violation) {
+                            judged.violations.push_back(violation.text());
+                          }};
+  std::set<std::string> running;
+  for (TracedEvent event; reader.read(event);) {
+    monitor.on(reader.line(), event.at, event.event);
+    if (const auto* start = std::get_if<RunStart>(&event.event)) running.insert(start->task);
+    if (const auto* success = std::get_if<RunSuccess>(&event.event)) {
+      running.erase(success->task);
+      ++judged.successes[success->task];
+    }
+    if (const auto* failure = std::get_if<RunFailure>(&event.event)) running.erase(failure->task);
+    if (std::holds_alternative<Freeze>(event.event)) ++judged.freezes;
+    if (std::holds_alternative<Crash>(event.event)) {
+      ++judged.crashes;
+      for (const std::string& task : running) ++judged.interrupted[task];
+      running.clear();
+    }
+  }
+  judged.open = !monitor.open().empty();
+  return judged;
+}
+
+class Torture : public testing::Test {
+ protected:
+  TemporaryDirectory directory;
+  std::string place = directory.file("");
+  Instant begin = std::chrono::floor<Duration>(std::chrono::system_clock::now());
+  std::mt19937 random{20250303};
+
+  std::chrono::microseconds up_to(std::chrono::microseconds most) {
+    return std::chrono::microseconds{
+        std::uniform_int_distribution<std::int64_t>{0, most.count()}(random)};
+  }
+  bool one_in(int n) { return std::uniform_int_distribution<int>{1, n}(random) == 1; }
+
+  void stop(Victim& victim) {
+    victim.signal(SIGTERM);
+    EXPECT_EQ(victim.wait(), 0);
+  }
+};
+
+// P1, P5, P8, K2: whenever it is killed, nothing is lost, and nothing done twice but in P8's
+// window.
+TEST_F(Torture, kill_it_again_and_again) {
+  const int rounds = std::getenv("DUTIFUL_TEST_ALL") != nullptr ? 500 : 60;
+  for (int round = 0; round < rounds; ++round) {
+    Victim victim{place, begin};
+    // Sometimes before it is initialized.
+    if (!one_in(5)) {
+      ASSERT_TRUE(victim.says("ready"));
+    }
+    victim.suffer(up_to(120ms));
+    if (one_in(4)) {
+      victim.signal(SIGSTOP);
+      victim.suffer(up_to(60ms));
+      victim.signal(SIGCONT);
+      victim.suffer(up_to(20ms));
+    }
+    if (one_in(8)) {
+      ASSERT_TRUE(victim.says("ready"));
+      stop(victim);
+    } else {
+      victim.signal(SIGKILL);
+      victim.wait();
+    }
+  }
+  Victim last{place, begin};
+  ASSERT_TRUE(last.says("ready"));
+  last.suffer(500ms);
+  stop(last);
+
+  const Judged judged = judge(directory.file("trace.jsonl"));
+  EXPECT_EQ(judged.violations, std::vector<std::string>{});
+  EXPECT_FALSE(judged.open);
+  EXPECT_GT(judged.crashes, static_cast<std::size_t>(rounds) / 3);
+
+  // What the callbacks wrote down: every run had a key of its own, and a success that is not in the
+  // trace was one of a run that a crash interrupted before its record.
+  std::ifstream log{directory.file("log")};
+  std::set<std::string> keys;
+  std::map<std::string, int> done;
+  for (std::string what, key; log >> what && std::getline(log >> std::ws, key);) {
+    if (what == "start") {
+      EXPECT_TRUE(keys.insert(key).second) << key << " was run twice";
+    }
+    if (what == "ok") ++done[key.substr(0, key.find('@'))];
+  }
+  EXPECT_GT(keys.size(), static_cast<std::size_t>(rounds));
+  int repeated = 0;
+  for (const auto& [task, count] : done) {
+    auto& told = judged.successes;
+    const int recorded = told.contains(task) ? told.at(task) : 0;
+    const int interrupted = judged.interrupted.contains(task) ? judged.interrupted.at(task) : 0;
+    EXPECT_GE(count, recorded) << task;
+    EXPECT_LE(count, recorded + interrupted) << task;
+    repeated += count - recorded;
+  }
+  std::cout << rounds << " rounds, " << judged.crashes << " crashes, " << judged.freezes
+            << " freezes, " << keys.size() << " runs, " << repeated << " in the window of P8\n";
+}
+
+// X3: a disk that is full is an error event and a later try.
+TEST_F(Torture, fill_its_disk) {
+  Victim victim{place, begin, "full"};
+  ASSERT_TRUE(victim.says("ready"));
+  ASSERT_TRUE(victim.says("well"));
+  EXPECT_TRUE(victim.has_said("failed"));
+  victim.suffer(900ms);
+  stop(victim);
+  const Judged judged = judge(directory.file("trace.jsonl"));
+  EXPECT_EQ(judged.violations, std::vector<std::string>{});
+  EXPECT_FALSE(judged.open);
+  EXPECT_GT(judged.successes.size(), 8U);
+}
+
+}  // namespace
+}  // namespace dutiful

@@ -1,0 +1,135 @@
+// The process that is tortured: a scheduler with its state and its trace on disk, whose callbacks
+// write down what they do.
+//
+//   victim DIRECTORY BEGIN_MS [full]
+//
+// Says `ready` when it is initialized, and stops at SIGTERM. With `full`, its files may not grow
+// for a while once it is; it says `failed` when its state could not be written, and `well` when
+// they may grow again.
+
+#include <csignal>
+#include <fstream>
+#include <iostream>
+#include <mutex>
+#include <random>
+#include <string>
+#include <thread>
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include <dutiful/dutiful.h>
+
+#include "torture/fast_clock.h"
+
+namespace {
+
+using namespace std::chrono_literals;
+
+void say(const std::string& word) {
+  const std::string line = word + '\n';
+  [[maybe_unused]] const ssize_t size = write(STDOUT_FILENO, line.data(), line.size());
+}
+
+// Waits without polling; time is what these callbacks are for.
+void take_time(std::chrono::milliseconds time) {
+  (void)poll(nullptr, 0, static_cast<int>(time.count()));
+}
+
+class Work {
+ public:
+  explicit Work(const std::string& log)
+      : log_(open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644)) {}
+
+  void operator()(const dutiful::RunInfo& info) {
+    write_down("start " + info.key());
+    take_time(std::chrono::milliseconds{roll(12)});
+    if (roll(3) == 0) {
+      write_down("fail " + info.key());
+      throw std::runtime_error("it was to fail");
+    }
+    write_down("ok " + info.key());
+  }
+
+ private:
+  void write_down(const std::string& what) {
+    const std::string line = what + '\n';
+    // One write each, so that lines of many threads do not mix, and a kill loses none that is done.
+    if (write(log_, line.data(), line.size()) != static_cast<ssize_t>(line.size())) std::abort();
+  }
+  int roll(int sides) {
+    const std::lock_guard lock{mutex_};
+    return std::uniform_int_distribution<int>{0, sides - 1}(random_);
+  }
+
+  int log_;
+  std::mutex mutex_;
+  std::mt19937 random_{std::random_device{}()};
+};
+
+// No file of this process grows beyond what the largest is now.
+void limit_files(const std::string& directory) {
+  struct stat wal {};
+  stat((directory + "/state.db-wal").c_str(), &wal);
+  rlimit limit{};
+  getrlimit(RLIMIT_FSIZE, &limit);
+  limit.rlim_cur = static_cast<rlim_t>(wal.st_size);
+  setrlimit(RLIMIT_FSIZE, &limit);
+}
+
+void unlimit_files() {
+  rlimit limit{};
+  getrlimit(RLIMIT_FSIZE, &limit);
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_FSIZE, &limit);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 3) return 2;
+  std::signal(SIGXFSZ, SIG_IGN);  // the error is enough
+  sigset_t stop;
+  sigemptyset(&stop);
+  sigaddset(&stop, SIGTERM);
+  pthread_sigmask(SIG_BLOCK, &stop, nullptr);
+
+  const std::string directory = argv[1];
+  const bool full = argc > 3;
+  // With a full disk the callbacks have nowhere to write either.
+  Work work{full ? "/dev/null" : directory + "/log"};
+  const dutiful::Instant begin{std::chrono::milliseconds{std::stoll(argv[2])}};
+  dutiful::Scheduler scheduler{{.state = directory + "/state.db",
+                                .max_concurrent = 8,
+                                .zone = dutiful::Zone::utc(),
+                                .clock = std::make_shared<dutiful::FastClock>(begin),
+                                .events =
+                                    [](const dutiful::Event& event) {
+                                      if (event.name == "StoreFailed") say("failed");
+                                    },
+                                .trace = directory + "/trace.jsonl"}};
+  std::vector<dutiful::Registration> list;
+  for (int i = 0; i < 24; ++i) {
+    const char* cron = i % 3 == 0   ? "* * * * *"
+                       : i % 3 == 1 ? "0,7,20,33,50 * * * *"
+                                    : "30 * * * *";
+    list.push_back({.name = "task " + std::to_string(i),
+                    .cron = cron,
+                    .callback = [&work](const dutiful::RunInfo& info) { work(info); },
+                    .retry_delay = std::chrono::seconds{3 * i}});
+  }
+  scheduler.initialize(std::move(list));
+  say("ready");
+  if (full) {
+    limit_files(directory);
+    take_time(700ms);
+    unlimit_files();
+    say("well");
+  }
+  int signal = 0;
+  sigwait(&stop, &signal);
+  scheduler.stop();
+  return 0;
+}
