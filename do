@@ -14,6 +14,8 @@ Usage: ./do COMMAND
   bench cron           measure parse, matches, next and previous
   bench scheduler      many tasks at one instant, beside bare SQLite; memory; an idle hour
   bench compare        the same set through other cron libraries, with ratios and disagreements
+  simulate [ARGUMENTS] try the engine in random worlds, judged by the theory (--seed N --years Y)
+  simulate exhaustive  … or in every world of a few steps (--tasks N --seconds S)
   sanitize             run the tests under AddressSanitizer, UBSan and ThreadSanitizer
   fuzz [SECONDS]       run every fuzz target for so long (default 60)
   format [--check]     format the code, or say what is not formatted
@@ -103,6 +105,19 @@ do_test() {
   DUTIFUL_TEST_ALL=$all ctest --preset release
 }
 
+do_simulate() {
+  local kind=random
+  case ${1-} in
+    random|exhaustive)
+      kind=$1
+      shift
+      ;;
+  esac
+  need build
+  build release worlds
+  exec build/release/worlds "$kind" "$@"
+}
+
 do_sanitize() {
   need build test
   local preset
@@ -172,7 +187,7 @@ do_lint() {
 command=${1-}
 [ $# -eq 0 ] || shift
 case $command in
-  run|test|bench|sanitize|fuzz|format|lint) "do_$command" "$@" ;;
+  run|test|bench|simulate|sanitize|fuzz|format|lint) "do_$command" "$@" ;;
   ''|help|-h|--help) usage ;;
   *)
     usage >&2

@@ -60,6 +60,19 @@ Obligations obligations_of(const Core::Task& task, Instant now) {
 Core::Core(Calendar calendar, std::size_t max_concurrent)
     : calendar_(std::move(calendar)), max_concurrent_(max_concurrent) {}
 
+void Core::carry_runs(Plan& plan) const {
+  for (const Task& task : tasks_) {
+    if (!task.in_use || task.registered) continue;
+    const auto name = [](const PlannedTask& planned) -> const std::string& {
+      return planned.config.name;
+    };
+    const auto planned = std::ranges::lower_bound(plan.tasks, task.config.name, {}, name);
+    if (planned != plan.tasks.end() && planned->config.name == task.config.name) {
+      keep_running(planned->progress, task.progress);
+    }
+  }
+}
+
 void Core::apply(const Plan& plan, Instant now) {
   // Copies of the names: the tasks they stand in move while the list is built.
   std::unordered_map<std::string, TaskId> known;
@@ -98,11 +111,7 @@ void Core::apply(const Plan& plan, Instant now) {
     }
 
     Task& task = tasks_[id];
-    TaskProgress progress = planned.progress;
-    if (running != known.end() && progress.state != TaskState::running) {
-      // Removed while its run went on, and here again: it waits for that run to end (I4).
-      keep_running(progress, task.progress);
-    }
+    const TaskProgress& progress = planned.progress;
     const auto [place, is_new] = interned.try_emplace(
         key_of(planned.schedule), static_cast<std::uint32_t>(schedules_.size()));
     if (is_new) schedules_.push_back({planned.schedule, {}});

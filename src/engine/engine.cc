@@ -96,12 +96,13 @@ void Engine::replace_list(std::vector<TaskConfig> list, Instant now) {
   if (reconcile && !make_durable({}, now)) std::rethrow_exception(store_error_);
   auto records = reconcile ? core_.records() : store.load();
   if (trace_.wants_state()) tell_state(records);
-  const Plan plan = make_plan(std::move(list),
-                              std::move(records),
-                              now,
-                              calendar_,
-                              policies_.override,
-                              reconcile ? Runs::go_on : Runs::are_interrupted);
+  Plan plan = make_plan(std::move(list),
+                        std::move(records),
+                        now,
+                        calendar_,
+                        policies_.override,
+                        reconcile ? Runs::go_on : Runs::are_interrupted);
+  if (reconcile) core_.carry_runs(plan);
   // What can fail comes before the list is durable: memory here, the store below.
   Core next = core_;
   next.apply(plan, now);

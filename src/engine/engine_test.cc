@@ -137,6 +137,25 @@ TEST_F(EngineTest, records_an_end_when_the_store_is_well_again) {
                                  HasSubstr("\"nextRetryAt\":\"2025-03-03T10:01:31.100Z\""))));
 }
 
+// I4, P5: a run that outlived the removal of its task is known to the state again when it is back.
+TEST_F(EngineTest, restarts_a_run_that_a_crash_interrupted_after_its_task_was_back) {
+  policies.reinitialize = Reinitialize::reconcile;
+  engine = make();
+  initialize("0 * * * *");
+  EXPECT_EQ(engine->step(now).size(), 1U);
+  engine->initialize({}, now);
+  initialize("0 * * * *");
+  EXPECT_TRUE(engine->step(now).empty());
+  EXPECT_EQ(stored().state, TaskState::running);
+
+  engine.reset();
+  engine = make();
+  initialize("0 * * * *");
+  const auto starts = engine->step(now);
+  ASSERT_EQ(starts.size(), 1U);
+  EXPECT_EQ(starts[0].reason, Reason::orphan);
+}
+
 // I5: a stop waits for the record of the last end, too.
 TEST_F(EngineTest, stops_only_when_the_last_end_is_recorded) {
   initialize("0 * * * *");
