@@ -137,8 +137,9 @@ do_fuzz() {
   local seconds=${1:-60} name
   [[ $seconds =~ ^[1-9][0-9]*$ ]] || fail "fuzz for how many seconds? '$seconds' is no such number"
   need build fuzz
-  build fuzz cron_fuzz zone_fuzz
-  for name in cron_fuzz zone_fuzz; do
+  local targets=(cron_fuzz tasks_fuzz zone_fuzz)
+  build fuzz "${targets[@]}"
+  for name in "${targets[@]}"; do
     mkdir -p ".cache/fuzz/$name"
     echo "do: $name for $seconds s"
     "build/fuzz/$name" -max_total_time="$seconds" -print_final_stats=1 -timeout=5 -max_len=65536 \
