@@ -48,10 +48,11 @@ void Statement::Finalizer::operator()(sqlite3_stmt* statement) const {
   sqlite3_finalize(statement);
 }
 
-Database::Database(const std::string& path) : path_(path) {
+Database::Database(const std::string& path, Access access) : path_(path) {
   sqlite3* handle = nullptr;
-  const int flags =
-      SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
+  const int flags = (access == Access::read_only ? SQLITE_OPEN_READONLY
+                                                 : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE) |
+                    SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
   const int code = sqlite3_open_v2(path.c_str(), &handle, flags, nullptr);
   handle_.reset(handle);
   check(code);
@@ -93,6 +94,10 @@ void Statement::bind(int parameter, std::int64_t value) {
 void Statement::bind(int parameter, std::string_view text) {
   database_->check(sqlite3_bind_text64(
       handle_.get(), parameter + 1, text.data(), text.size(), SQLITE_STATIC, SQLITE_UTF8));
+}
+void Statement::bind_bytes(int parameter, std::string_view bytes) {
+  database_->check(
+      sqlite3_bind_blob64(handle_.get(), parameter + 1, bytes.data(), bytes.size(), SQLITE_STATIC));
 }
 void Statement::bind_null(int parameter) {
   database_->check(sqlite3_bind_null(handle_.get(), parameter + 1));

@@ -20,6 +20,7 @@ class Statement {
 
   void bind(int parameter, std::int64_t value);
   void bind(int parameter, std::string_view text);  // which must live until the step
+  void bind_bytes(int parameter, std::string_view bytes);
   void bind_null(int parameter);
 
   // Runs to the next row; false where there is none left, and then it can be bound and run again.
@@ -46,7 +47,8 @@ class Statement {
 // that help, and holds no SQL.
 class Database {
  public:
-  explicit Database(const std::string& path);
+  enum class Access { read_write, read_only };  // the first makes the file where there is none
+  explicit Database(const std::string& path, Access access = Access::read_write);
 
   void execute(const char* sql);
   [[nodiscard]] std::int64_t integer(std::string_view sql) const;

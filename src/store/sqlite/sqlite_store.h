@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "store/store.h"
 
@@ -11,5 +12,9 @@ namespace dutiful {
 // Opens the state, and makes it where there is none. Throws StateHeldError, and StoreError for a
 // file that is damaged, foreign, written by a newer dutiful, or cannot be written.
 [[nodiscard]] std::unique_ptr<Store> open_sqlite_store(const std::string& path);
+
+// The records of a state, whoever holds it meanwhile. Changes nothing. Throws StoreError where
+// there is no such state, and the errors of RULES P7 for a damaged record.
+[[nodiscard]] std::vector<TaskRecord> read_sqlite_state(const std::string& path);
 
 }  // namespace dutiful
