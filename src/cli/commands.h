@@ -27,5 +27,6 @@ using Action = std::function<Exit(Console&)>;
 void add_next(CLI::App& program, Action& chosen);
 void add_prev(CLI::App& program, Action& chosen);
 void add_explain(CLI::App& program, Action& chosen);
+void add_check(CLI::App& program, Action& chosen);
 
 }  // namespace dutiful
