@@ -28,5 +28,6 @@ void add_next(CLI::App& program, Action& chosen);
 void add_prev(CLI::App& program, Action& chosen);
 void add_explain(CLI::App& program, Action& chosen);
 void add_check(CLI::App& program, Action& chosen);
+void add_import_crontab(CLI::App& program, Action& chosen);
 
 }  // namespace dutiful

@@ -241,7 +241,8 @@ TEST(Program, every_command_has_help) {
                                                     {"next", "--help"},
                                                     {"prev", "--help"},
                                                     {"explain", "--help"},
-                                                    {"check", "--help"}}) {
+                                                    {"check", "--help"},
+                                                    {"import-crontab", "--help"}}) {
     const auto result = dutiful(arguments);
     EXPECT_EQ(result.status, 0);
     EXPECT_THAT(result.out, HasSubstr("Usage: dutiful"));
