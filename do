@@ -137,7 +137,7 @@ do_fuzz() {
   local seconds=${1:-60} name
   [[ $seconds =~ ^[1-9][0-9]*$ ]] || fail "fuzz for how many seconds? '$seconds' is no such number"
   need build fuzz
-  local targets=(cron_fuzz tasks_fuzz zone_fuzz)
+  local targets=(cron_fuzz crontab_fuzz tasks_fuzz zone_fuzz)
   build fuzz "${targets[@]}"
   for name in "${targets[@]}"; do
     mkdir -p ".cache/fuzz/$name"

@@ -41,6 +41,8 @@ void check_problems(const TaskFile& file, std::string_view text) {
   for (const auto& [place, message] : file.problems) {
     const std::pair at{place.line, place.column};
     require(!message.empty(), "a problem says what it is");
+    require(std::ranges::none_of(message, [](char c) { return c >= 0 && c < ' '; }),
+            "a problem is one line");
     require(last <= at && place.line <= lines, "problems are in the order of the file");
     require(place.column >= 1 && place.column <= text.size() + 1, "problems lie in the file");
     last = at;

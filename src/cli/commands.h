@@ -30,5 +30,7 @@ void add_history(CLI::App& program, Action& chosen);
 void add_next(CLI::App& program, Action& chosen);
 void add_prev(CLI::App& program, Action& chosen);
 void add_explain(CLI::App& program, Action& chosen);
+void add_check(CLI::App& program, Action& chosen);
+void add_import_crontab(CLI::App& program, Action& chosen);
 
 }  // namespace dutiful

@@ -49,6 +49,8 @@ Exit run_program(std::vector<std::string> arguments, Console& console) try {
   add_next(program, chosen);
   add_prev(program, chosen);
   add_explain(program, chosen);
+  add_check(program, chosen);
+  add_import_crontab(program, chosen);
 
   require_known_command(program, arguments);
   try {

@@ -22,7 +22,8 @@ struct TaskDefinition {
   Place place{};  // where the task begins
 };
 
-// Something that is wrong, and what to write instead.
+// Something that is wrong, and what to write instead. The message is one line that is fit to be
+// shown, whatever the file holds.
 struct Problem {
   Place place{};
   std::string message{};

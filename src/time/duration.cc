@@ -52,6 +52,17 @@ std::variant<Duration, DurationFault> parse_duration(std::string_view text) {
   return parse_length(text.substr(1)) == malformed ? malformed : DurationFault::negative;
 }
 
+std::string format_duration(Duration duration) {
+  if (duration == Duration::zero()) return "0s";
+  std::string out;
+  for (const auto& [name, length] : units) {
+    if (const auto count = duration / length; count != 0)
+      out.append(std::to_string(count)).append(name);
+    duration %= length;
+  }
+  return out;
+}
+
 std::string explain_fault(std::string_view text, DurationFault fault) {
   switch (fault) {
     case DurationFault::negative:

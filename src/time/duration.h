@@ -22,6 +22,9 @@ enum class DurationFault {
 // 0s, 250ms, 30s, 5m, 1h30m, 1d.
 [[nodiscard]] std::variant<Duration, DurationFault> parse_duration(std::string_view text);
 
+// The shortest text of a duration that is not negative: 1h30m.
+[[nodiscard]] std::string format_duration(Duration duration);
+
 // What is wrong with that text, and what to write: `"5" is not a duration; …`.
 [[nodiscard]] std::string explain_fault(std::string_view text, DurationFault fault);
 

@@ -30,6 +30,12 @@ TEST(Durations, read_as_they_are_written) {
   EXPECT_EQ(parse_duration("36525d"), ok(duration_max));
 }
 
+TEST(Durations, are_written_as_short_as_can_be) {
+  EXPECT_EQ(format_duration(0s), "0s");
+  EXPECT_EQ(format_duration(90min), "1h30m");
+  EXPECT_EQ(format_duration(24h + 5ms), "1d5ms");
+}
+
 TEST(Durations, anything_else_is_malformed) {
   for (const char* text : {"",     "5",     "m",    "5 m",   " 5m", "5m ",  "1.5h",  "5min",
                            "5M",   "30m1h", "1m1m", "1h-5m", "+5m", "--5m", "-",     "-x",
@@ -63,6 +69,7 @@ RC_GTEST_PROP(DurationProperty, any_length_can_be_written, ()) {
                             std::to_string(parts.seconds().count()) + 's' +
                             std::to_string(parts.subseconds().count()) + "ms";
   RC_ASSERT(parse_duration(mixed) == ok(Duration{length}));
+  RC_ASSERT(parse_duration(format_duration(Duration{length})) == ok(Duration{length}));
 }
 
 }  // namespace
