@@ -44,12 +44,12 @@ Exit run_program(std::vector<std::string> arguments, Console& console) try {
 
   Action chosen;
   add_run(program, chosen);
-  add_status(program, chosen);
-  add_history(program, chosen);
+  add_check(program, chosen);
   add_next(program, chosen);
   add_prev(program, chosen);
   add_explain(program, chosen);
-  add_check(program, chosen);
+  add_status(program, chosen);
+  add_history(program, chosen);
   add_import_crontab(program, chosen);
 
   require_known_command(program, arguments);

@@ -117,7 +117,8 @@ TEST(Program, refuses_wrong_usage_with_status_2) {
   };
   for (const Row& row : std::initializer_list<Row>{
            {{}, "subcommand is required"},
-           {{"nxt", "* * * * *"}, "no command \"nxt\"; there are next, prev, explain, "},
+           {{"nxt", "* * * * *"},
+            "no command \"nxt\"; there are run, check, next, prev, explain, "},
            {{"next"}, "EXPR is required"},
            {{"next", "*", "*", "*", "*", "*"}, "put quotes around it"},
            {{"next", "* * * * *", "--bogus"}, "unknown option \"--bogus\""},

@@ -5,14 +5,13 @@
 #include <optional>
 #include <ostream>
 #include <string>
-#include <system_error>
 
 #include <CLI/CLI.hpp>
 #include <unistd.h>
 
 #include "cli/commands.h"
+#include "cli/input_file.h"
 #include "tasks/daemon.h"
-#include "tasks/text_file.h"
 #include "text/quote.h"
 #include "time/duration.h"
 
@@ -55,7 +54,11 @@ DaemonOptions options_of(const Arguments& arguments, Console& console) {
   if (arguments.listen) {
     throw UsageError("--listen is not there yet; use dutiful status and dutiful history");
   }
-  DaemonOptions options{.file = arguments.file,
+  if (arguments.file == "-") {
+    throw UsageError("the tasks cannot come from standard input: SIGHUP reads them again");
+  }
+  DaemonOptions options{.file = name_of_input(arguments.file),
+                        .read_file = [file = arguments.file] { return read_input(file); },
                         .state = arguments.state.value_or(default_state_of(arguments.file)),
                         .now = console.now,
                         .kill_grace = read_duration("--kill-grace", arguments.kill_grace),
@@ -72,16 +75,10 @@ DaemonOptions options_of(const Arguments& arguments, Console& console) {
 
 Exit run(const Arguments& arguments, Console& console) {
   DaemonOptions options = options_of(arguments, console);
-  std::string text;
-  try {
-    text = read_text_file(arguments.file);
-  } catch (const std::system_error& error) {
-    throw UsageError(error.what());
-  }
-  TaskFile file = parse_task_file(text);
-  for (const Problem& problem : file.problems) {
-    console.err << "dutiful: " << escape(arguments.file) << ':' << problem.place.line << ':'
-                << problem.place.column << ": " << escape(problem.message) << '\n';
+  TaskFile file = parse_task_file(options.read_file());
+  for (const auto& [place, message] : file.problems) {
+    console.err << "dutiful: " << options.file << ':' << place.line << ':' << place.column << ": "
+                << message << '\n';
   }
   if (!file.problems.empty()) return Exit::no;
   Daemon{std::move(options)}.run(std::move(file.tasks));

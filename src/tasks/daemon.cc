@@ -23,7 +23,6 @@
 #include "tasks/output_lines.h"
 #include "tasks/signals.h"
 #include "tasks/supervisor.h"
-#include "tasks/text_file.h"
 #include "time/iso8601.h"
 
 namespace dutiful {
@@ -222,7 +221,7 @@ class Daemon::Impl {
   void reload() {
     supervisor_.reloading();
     try {
-      const TaskFile file = parse_task_file(read_text_file(options_.file));
+      const TaskFile file = parse_task_file(options_.read_file());
       for (const Problem& problem : file.problems) {
         reject(options_.file + ':' + std::to_string(problem.place.line) + ':' +
                std::to_string(problem.place.column) + ": " + problem.message);

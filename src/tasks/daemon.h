@@ -13,8 +13,9 @@
 namespace dutiful {
 
 struct DaemonOptions {
-  std::string file{};   // read again at SIGHUP
-  std::string state{};  // an SQLite file
+  std::string file{};                        // as messages name it
+  std::function<std::string()> read_file{};  // again, at SIGHUP; throws where it cannot be read
+  std::string state{};                       // an SQLite file
   std::function<Instant()> now{};
   std::optional<Duration> grace{};  // how long commands may take to finish; none: as they like
   Duration kill_grace{10'000};      // between SIGTERM and SIGKILL
