@@ -13,6 +13,7 @@ Usage: ./do COMMAND
   test [--all]         build and run every test; --all: the long versions too
   bench cron           measure parse, matches, next and previous
   bench scheduler      many tasks at one instant, beside bare SQLite; memory; an idle hour
+  bench commands       ten thousand commands at one instant, beside bare posix_spawn(); an idle minute
   bench compare        the same set through other cron libraries, with ratios and disagreements
   sanitize             run the tests under AddressSanitizer, UBSan and ThreadSanitizer
   fuzz [SECONDS]       run every fuzz target for so long (default 60)
@@ -129,7 +130,12 @@ do_bench() {
       build release scheduler_bench -- -DDUTIFUL_BENCH=ON
       bench/scheduler
       ;;
-    *) fail "bench what? cron, scheduler or compare" ;;
+    commands)
+      need build bench
+      build release dutiful commands_bench -- -DDUTIFUL_BENCH=ON
+      bench/commands
+      ;;
+    *) fail "bench what? cron, scheduler, commands or compare" ;;
   esac
 }
 
