@@ -20,6 +20,7 @@ target_link_libraries(dutiful_all INTERFACE SQLite::SQLite3 Threads::Threads)
 
 install(TARGETS dutiful_all EXPORT dutifulTargets)
 install(TARGETS dutiful)
+install(FILES docs/man/dutiful-tasks.5 DESTINATION ${CMAKE_INSTALL_MANDIR}/man5)
 install(DIRECTORY include/dutiful DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(EXPORT dutifulTargets NAMESPACE dutiful:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/dutiful)
 file(WRITE ${PROJECT_BINARY_DIR}/dutifulConfig.cmake

@@ -1,5 +1,6 @@
 // dutiful check: what is wrong with a task file, or what it would do.
 
+#include <algorithm>
 #include <memory>
 #include <ostream>
 #include <string>
@@ -41,12 +42,18 @@ std::vector<std::string> next_runs(const TaskDefinition& task,
   return runs;
 }
 
-// The command as one would type it, more or less.
+// The command as one would type it, more or less, below the words in front of it.
 std::string command_line(const Command& command) {
   const auto& arguments = command.arguments;
-  if (arguments.size() == 3 && arguments[0] == "/bin/sh" && arguments[1] == "-c")
-    return escape(arguments[2]);
   std::string out;
+  if (arguments.size() == 3 && arguments[0] == "/bin/sh" && arguments[1] == "-c") {
+    for (std::string_view rest = arguments[2]; !rest.empty();) {
+      const std::size_t end = std::min(rest.find('\n'), rest.size());
+      out.append(out.empty() ? "" : "\n         ").append(escape(rest.substr(0, end)));
+      rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+    return out;
+  }
   for (const std::string& argument : arguments) {
     const bool plain = !argument.empty() && argument.find_first_of(" \t\"'") == std::string::npos;
     out.append(out.empty() ? "" : " ").append(plain ? escape(argument) : quote(argument));

@@ -47,7 +47,10 @@ TEST_F(Check, says_what_run_would_do) {
 [[task]]
 name = "backup"
 cron = "15 3 * * 1-5"
-run = "pg_dump shop | gzip > /srv/shop.gz"
+run = """
+pg_dump shop | gzip > /srv/shop.gz
+\tls
+"""
 retry = "1h30m"
 timeout = "30m"
 directory = "/"
@@ -62,6 +65,7 @@ retry = "0s"
   EXPECT_EQ(result.out,
             R"(backup: At 03:15, Monday through Friday
   run    pg_dump shop | gzip > /srv/shop.gz
+         \tls
   in     /
   retry  after 1h30m
   limit  30m

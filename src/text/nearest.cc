@@ -50,7 +50,7 @@ std::string_view nearest(std::string_view word, std::span<const std::string_view
     if (begins(word, candidate)) return candidate;
     if (length > 2 * candidate.size() + 2) continue;
     const std::size_t edits = distance(word, candidate);
-    if (edits > std::max<std::size_t>(1, length / 3)) continue;
+    if (edits > std::clamp<std::size_t>(length / 2, 1, 3)) continue;
     if (best.empty() || edits < best_distance) {
       best = candidate;
       best_distance = edits;

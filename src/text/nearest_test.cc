@@ -22,6 +22,7 @@ TEST(Nearest, one_edit_is_near) {
 TEST(Nearest, long_words_may_have_more_edits) {
   EXPECT_EQ(nearest("enviroment", keys), "environment");
   EXPECT_EQ(nearest("time_out", keys), "timeout");
+  EXPECT_EQ(nearest("retries", keys), "retry");
   EXPECT_EQ(nearest("direktori", keys), "directory");
 }
 
@@ -32,6 +33,8 @@ TEST(Nearest, a_beginning_is_near) {
 
 TEST(Nearest, anything_else_is_not) {
   EXPECT_EQ(nearest("schedule", keys), "");
+  EXPECT_EQ(nearest("command", keys), "");
+  EXPECT_EQ(nearest("max", keys), "");
   EXPECT_EQ(nearest("", keys), "");
   EXPECT_EQ(nearest("e", keys), "");
   EXPECT_EQ(nearest("name", {}), "");
