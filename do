@@ -9,7 +9,7 @@ usage() {
   cat <<'TXT'
 Usage: ./do COMMAND
 
-  run [ARGUMENTS]      build the program and run it; without arguments, show what it can do
+  run [ARGUMENTS]      build the program and run it; without arguments, the tasks of examples/hello.toml
   test [--all]         build and run every test; --all: the long versions too
   bench cron           measure parse, matches, next and previous
   bench scheduler      many tasks at one instant, beside bare SQLite; memory; an idle hour
@@ -74,21 +74,14 @@ build() {
   cmake --build --preset "$preset" "${targets[@]}" >&2
 }
 
-show() {
-  printf '\n$ dutiful %s\n' "$1"
-  eval "build/release/dutiful $1"
-}
-
 do_run() {
   need build
   build release dutiful
   if [ $# -gt 0 ]; then
     exec build/release/dutiful "$@"
   fi
-  show "explain '15 3 * * 1-5'"
-  show "next '15 3 * * 1-5' --count 3"
-  show "prev '15 3 * * 1-5' --count 3"
-  printf '\nThe program is build/release/dutiful; try its --help.\n'
+  echo "do: dutiful run examples/hello.toml, with its state in hello.db; end it with Ctrl-C" >&2
+  exec build/release/dutiful run examples/hello.toml --state hello.db --output
 }
 
 do_test() {

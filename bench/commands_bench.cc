@@ -111,11 +111,11 @@ int main(int argc, char** argv) {
     const double one_by_one = bare(count);
     const double at_once = bare_at_once(count, 64);
     const Figures figures = daemon(count);
-    std::cout << count << " commands: last started after " << figures.started << " s, all ended after "
-              << figures.ended << " s; bare, one by one: " << one_by_one << " s (ratio "
-              << figures.ended / one_by_one << "), 64 at once: " << at_once << " s (ratio "
-              << figures.ended / at_once << "); memory at most " << figures.memory_kb / 1024
-              << " MiB\n";
+    std::cout << count << " commands: last started after " << figures.started
+              << " s, all ended after " << figures.ended << " s; bare, one by one: " << one_by_one
+              << " s (ratio " << figures.ended / one_by_one << "), 64 at once: " << at_once
+              << " s (ratio " << figures.ended / at_once << "); memory at most "
+              << figures.memory_kb / 1024 << " MiB\n";
     best = std::min(best, figures.ended / one_by_one);
   }
   std::cout << "best ratio to one by one: " << best << '\n';

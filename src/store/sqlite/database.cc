@@ -1,5 +1,7 @@
 #include "store/sqlite/database.h"
 
+#include <filesystem>
+
 #include <sqlite3.h>
 
 #include <dutiful/errors.h>
@@ -39,6 +41,20 @@ std::string reason_of(int code, sqlite3* handle) {
   }
 }
 
+std::string uri_of(const std::string& path) {
+  constexpr const char* digits = "0123456789ABCDEF";
+  std::string uri = "file:";
+  for (const char c : path) {
+    if (c == '%' || c == '?' || c == '#') {
+      const auto byte = static_cast<unsigned char>(c);
+      uri += {'%', digits[byte >> 4U], digits[byte & 15U]};
+    } else {
+      uri += c;
+    }
+  }
+  return uri;
+}
+
 }  // namespace
 
 void Database::Closer::operator()(sqlite3* database) const {
@@ -49,14 +65,29 @@ void Statement::Finalizer::operator()(sqlite3_stmt* statement) const {
 }
 
 Database::Database(const std::string& path, Access access) : path_(path) {
+  if (access == Access::read_write) {
+    check(open(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE));
+    return;
+  }
+  check(open(path, SQLITE_OPEN_READONLY));
+  // A reader who may not write the directory cannot make the files that SQLite shares among
+  // processes. Where there are none, nobody is at work on the database, and it can do without.
+  const int code =
+      sqlite3_exec(handle_.get(), "SELECT 1 FROM sqlite_schema LIMIT 1", nullptr, nullptr, nullptr);
+  std::error_code error;
+  const bool refused = (code & 0xff) == SQLITE_CANTOPEN || (code & 0xff) == SQLITE_READONLY;
+  if (refused && !std::filesystem::exists(path + "-wal", error)) {
+    check(open(uri_of(path) + "?immutable=1", SQLITE_OPEN_READONLY | SQLITE_OPEN_URI));
+  }
+}
+
+int Database::open(const std::string& name, int flags) {
   sqlite3* handle = nullptr;
-  const int flags = (access == Access::read_only ? SQLITE_OPEN_READONLY
-                                                 : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE) |
-                    SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
-  const int code = sqlite3_open_v2(path.c_str(), &handle, flags, nullptr);
+  const int code = sqlite3_open_v2(
+      name.c_str(), &handle, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nullptr);
   handle_.reset(handle);
-  check(code);
   sqlite3_busy_timeout(handle, busy_timeout_ms);
+  return code;
 }
 
 void Database::check(int code) const {

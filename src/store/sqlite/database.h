@@ -64,6 +64,8 @@ class Database {
   struct Closer {
     void operator()(sqlite3* database) const;
   };
+  int open(const std::string& name, int flags);
+
   std::string path_;
   std::unique_ptr<sqlite3, Closer> handle_;
 };
