@@ -75,13 +75,13 @@ DaemonOptions options_of(const Arguments& arguments, Console& console) {
 
 Exit run(const Arguments& arguments, Console& console) {
   DaemonOptions options = options_of(arguments, console);
-  TaskFile file = parse_task_file(options.read_file());
+  const TaskFile file = parse_task_file(options.read_file());
   for (const auto& [place, message] : file.problems) {
     console.err << "dutiful: " << options.file << ':' << place.line << ':' << place.column << ": "
                 << message << '\n';
   }
   if (!file.problems.empty()) return Exit::no;
-  Daemon{std::move(options)}.run(std::move(file.tasks));
+  Daemon{std::move(options)}.run(file.tasks);
   return Exit::done;
 }
 

@@ -281,7 +281,7 @@ class Daemon::Impl {
 Daemon::Daemon(DaemonOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {}
 Daemon::~Daemon() = default;
 
-void Daemon::run(std::vector<TaskDefinition> tasks) {
+void Daemon::run(const std::vector<TaskDefinition>& tasks) {
   impl_->run(tasks);
 }
 

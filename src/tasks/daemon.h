@@ -41,7 +41,7 @@ class Daemon {
 
   // Returns when everything has ended. Throws the errors of Scheduler::initialize() and stop(), and
   // std::system_error.
-  void run(std::vector<TaskDefinition> tasks);
+  void run(const std::vector<TaskDefinition>& tasks);
 
  private:
   class Impl;

@@ -30,7 +30,7 @@ class Fields {
   }
   // The time of day; with the date where that is not the event's own.
   [[nodiscard]] std::string time(std::string_view name) const {
-    const std::string text = this->text(name);
+    std::string text = this->text(name);
     const auto parsed = parse_timestamp(text);
     if (!parsed || !parsed->offset) return text;
     const std::string local = local_text(parsed->instant(*parsed->offset), zone_);
