@@ -49,7 +49,8 @@ std::optional<std::pair<std::string, std::string>> read_variable(std::string_vie
 
   if (const char quote = take_quote(); quote != '\0') {
     const auto end = line.find(quote);
-    if (end == line.npos || !trim_left(line.substr(end + 1), spaces).empty()) return std::nullopt;
+    if (end == std::string_view::npos || !trim_left(line.substr(end + 1), spaces).empty())
+      return std::nullopt;
     return std::pair{name, std::string{line.substr(0, end)}};
   }
   return std::pair{name, std::string{line.substr(0, line.find_last_not_of(spaces) + 1)}};
@@ -119,8 +120,8 @@ class Reader {
     const std::string_view content = trim_left(text, blanks);
     if (content.empty() || content == "\r") return;
     if (content.starts_with('#')) return keep();
-    if (content.find('\0') != content.npos) return refuse("it holds a NUL character");
-    if (find_not_utf8(content) != content.npos)
+    if (content.find('\0') != std::string_view::npos) return refuse("it holds a NUL character");
+    if (find_not_utf8(content) != std::string_view::npos)
       return refuse("it holds bytes that are not UTF-8, which a task file cannot");
     if (content.ends_with('\r'))
       return refuse("it ends in a carriage return, which cron takes for a part of the command");

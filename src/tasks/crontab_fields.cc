@@ -71,7 +71,8 @@ class FieldReader {
   // A number, or the first three letters of a name.
   std::optional<unsigned> read_value() {
     const auto word = scanner_.read_while([](char c) { return is_digit(c) || is_letter(c); });
-    if (!word.empty() && is_digit(word[0]) && word.find_first_not_of("0123456789") == word.npos) {
+    if (!word.empty() && is_digit(word[0]) &&
+        word.find_first_not_of("0123456789") == std::string_view::npos) {
       const std::uint64_t value = number(word);
       if (value >= kind_.min && value <= max_) return static_cast<unsigned>(value);
       fail("holds a number that is out of range");

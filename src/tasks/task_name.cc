@@ -79,8 +79,8 @@ std::string_view base(std::string_view word) {
 
 bool is_assignment(std::string_view word) {
   const auto equals = word.find('=');
-  return equals != word.npos && equals > 0 && (is_letter(word[0]) || word[0] == '_') &&
-         word.substr(0, equals).find('/') == word.npos;
+  return equals != std::string_view::npos && equals > 0 && (is_letter(word[0]) || word[0] == '_') &&
+         word.substr(0, equals).find('/') == std::string_view::npos;
 }
 
 Words split(std::string_view text, std::string_view at) {
@@ -137,7 +137,7 @@ std::string clean(std::string_view text) {
     }
   }
   const auto first = out.find_first_not_of("-.");
-  if (first == out.npos) return "";
+  if (first == std::string::npos) return "";
   out.erase(0, first);
   if (out.size() > 40) out.resize(40);
   out.erase(out.find_last_not_of("-.") + 1);
@@ -158,7 +158,7 @@ std::string name_of_simple_command(std::string_view text) {
   std::string name{without_extension(program)};
   if (is_one_of(program, talkers) && words.size() > 1) {
     for (const std::string_view word : words.subspan(1)) {
-      if (word.find_first_of("<>") != word.npos) break;
+      if (word.find_first_of("<>") != std::string_view::npos) break;
       if (!word.starts_with('-')) name.append("-").append(base(word));
     }
   }

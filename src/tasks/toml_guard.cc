@@ -13,7 +13,7 @@ namespace {
 // syntax error, and reaches to the end of its line or of the text.
 std::size_t string_length(std::string_view text) {
   const char quote = text[0];
-  const bool multiline = text.starts_with("\"\"\"") || text.starts_with("'''");
+  const bool multiline = text.starts_with(R"(""")") || text.starts_with("'''");
   const std::string_view end = text.substr(0, multiline ? 3 : 1);
   for (std::size_t i = end.size(); i < text.size(); ++i) {
     if (text[i] == '\\' && quote == '"') {
