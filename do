@@ -9,10 +9,11 @@ usage() {
   cat <<'TXT'
 Usage: ./do COMMAND
 
-  run [ARGUMENTS]      build the program and run it; without arguments, show what it can do
+  run [ARGUMENTS]      build the program and run it; without arguments, the tasks of examples/hello.toml
   test [--all]         build and run every test; --all: the long versions too
   bench cron           measure parse, matches, next and previous
   bench scheduler      many tasks at one instant, beside bare SQLite; memory; an idle hour
+  bench commands       ten thousand commands at one instant, beside bare posix_spawn(); an idle minute
   bench compare        the same set through other cron libraries, with ratios and disagreements
   simulate [ARGUMENTS] try the engine in random worlds, judged by the theory (--seed N --years Y)
   simulate exhaustive  … or in every world of a few steps (--tasks N --seconds S)
@@ -75,21 +76,14 @@ build() {
   cmake --build --preset "$preset" "${targets[@]}" >&2
 }
 
-show() {
-  printf '\n$ dutiful %s\n' "$1"
-  eval "build/release/dutiful $1"
-}
-
 do_run() {
   need build
   build release dutiful
   if [ $# -gt 0 ]; then
     exec build/release/dutiful "$@"
   fi
-  show "explain '15 3 * * 1-5'"
-  show "next '15 3 * * 1-5' --count 3"
-  show "prev '15 3 * * 1-5' --count 3"
-  printf '\nThe program is build/release/dutiful; try its --help.\n'
+  echo "do: dutiful run examples/hello.toml, with its state in hello.db; end it with Ctrl-C" >&2
+  exec build/release/dutiful run examples/hello.toml --state hello.db --output
 }
 
 do_test() {
@@ -144,7 +138,12 @@ do_bench() {
       build release scheduler_bench -- -DDUTIFUL_BENCH=ON
       bench/scheduler
       ;;
-    *) fail "bench what? cron, scheduler or compare" ;;
+    commands)
+      need build bench
+      build release dutiful commands_bench -- -DDUTIFUL_BENCH=ON
+      bench/commands
+      ;;
+    *) fail "bench what? cron, scheduler, commands or compare" ;;
   esac
 }
 
@@ -152,8 +151,9 @@ do_fuzz() {
   local seconds=${1:-60} name
   [[ $seconds =~ ^[1-9][0-9]*$ ]] || fail "fuzz for how many seconds? '$seconds' is no such number"
   need build fuzz
-  build fuzz cron_fuzz zone_fuzz
-  for name in cron_fuzz zone_fuzz; do
+  local targets=(cron_fuzz crontab_fuzz tasks_fuzz zone_fuzz)
+  build fuzz "${targets[@]}"
+  for name in "${targets[@]}"; do
     mkdir -p ".cache/fuzz/$name"
     echo "do: $name for $seconds s"
     "build/fuzz/$name" -max_total_time="$seconds" -print_final_stats=1 -timeout=5 -max_len=65536 \

@@ -20,6 +20,16 @@ target_link_libraries(dutiful_all INTERFACE SQLite::SQLite3 Threads::Threads)
 
 install(TARGETS dutiful_all EXPORT dutifulTargets)
 install(TARGETS dutiful)
+install(FILES docs/man/dutiful.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(FILES docs/man/dutiful-tasks.5 DESTINATION ${CMAKE_INSTALL_MANDIR}/man5)
+install(FILES packaging/completions/dutiful.bash
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME dutiful)
+install(FILES packaging/completions/_dutiful
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+install(FILES packaging/completions/dutiful.fish
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+install(FILES packaging/dutiful.service DESTINATION lib/systemd/system)
+install(FILES packaging/dutiful-hardened.service DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
 install(DIRECTORY include/dutiful DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(EXPORT dutifulTargets NAMESPACE dutiful:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/dutiful)
 file(WRITE ${PROJECT_BINARY_DIR}/dutifulConfig.cmake

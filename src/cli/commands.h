@@ -24,10 +24,15 @@ using Action = std::function<Exit(Console&)>;
 
 // Each adds its command to the program. When that is the one on the command line, `chosen` is what
 // it does.
+void add_run(CLI::App& program, Action& chosen);
+void add_status(CLI::App& program, Action& chosen);
+void add_history(CLI::App& program, Action& chosen);
 void add_next(CLI::App& program, Action& chosen);
 void add_prev(CLI::App& program, Action& chosen);
 void add_explain(CLI::App& program, Action& chosen);
 void add_simulate(CLI::App& program, Action& chosen);
 void add_verify(CLI::App& program, Action& chosen);
+void add_check(CLI::App& program, Action& chosen);
+void add_import_crontab(CLI::App& program, Action& chosen);
 
 }  // namespace dutiful

@@ -43,9 +43,14 @@ Exit run_program(std::vector<std::string> arguments, Console& console) try {
   program.footer("`dutiful COMMAND --help` tells more of a command.");
 
   Action chosen;
+  add_run(program, chosen);
+  add_check(program, chosen);
   add_next(program, chosen);
   add_prev(program, chosen);
   add_explain(program, chosen);
+  add_status(program, chosen);
+  add_history(program, chosen);
+  add_import_crontab(program, chosen);
   add_simulate(program, chosen);
   add_verify(program, chosen);
 

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "cli/program_in_test.h"
 #include "support/temporary_directory.h"
 #include "support/times.h"
 #include "support/with_variable.h"
@@ -17,20 +18,6 @@ namespace {
 
 using testing::HasSubstr;
 using testing::StartsWith;
-
-struct Result {
-  int status;
-  std::string out;
-  std::string err;
-};
-
-Result dutiful(std::vector<std::string> arguments) {
-  std::ostringstream out;
-  std::ostringstream err;
-  Console console{.out = out, .err = err, .now = [] { return at("2025-06-01T12:00:00Z"); }};
-  const Exit status = run_program(std::move(arguments), console);
-  return {static_cast<int>(status), out.str(), err.str()};
-}
 
 TEST(Program, next_prints_one_instant_a_line) {
   const auto result =
@@ -130,7 +117,8 @@ TEST(Program, refuses_wrong_usage_with_status_2) {
   };
   for (const Row& row : std::initializer_list<Row>{
            {{}, "subcommand is required"},
-           {{"nxt", "* * * * *"}, "no command \"nxt\"; there are next, prev, explain"},
+           {{"nxt", "* * * * *"},
+            "no command \"nxt\"; there are run, check, next, prev, explain, "},
            {{"next"}, "EXPR is required"},
            {{"next", "*", "*", "*", "*", "*"}, "put quotes around it"},
            {{"next", "* * * * *", "--bogus"}, "unknown option \"--bogus\""},
@@ -253,7 +241,9 @@ TEST(Program, every_command_has_help) {
   for (const std::vector<std::string>& arguments : {std::vector<std::string>{"--help"},
                                                     {"next", "--help"},
                                                     {"prev", "--help"},
-                                                    {"explain", "--help"}}) {
+                                                    {"explain", "--help"},
+                                                    {"check", "--help"},
+                                                    {"import-crontab", "--help"}}) {
     const auto result = dutiful(arguments);
     EXPECT_EQ(result.status, 0);
     EXPECT_THAT(result.out, HasSubstr("Usage: dutiful"));

@@ -40,8 +40,8 @@ class Core {
  public:
   Core(Calendar calendar, std::size_t max_concurrent);
 
-  // A name that was removed while its run went on, and is here again, waits for that run to end (I4):
-  // lets the plan say so, and with it the state, for the run may yet be interrupted.
+  // A name that was removed while its run went on, and is here again, waits for that run to end
+  // (I4): lets the plan say so, and with it the state, for the run may yet be interrupted.
   void carry_runs(Plan& plan) const;
 
   // Registers the planned tasks in place of those before. Runs that go on are kept: of a task that

@@ -1,32 +1,9 @@
 #include "text/quote.h"
 
+#include "text/utf8.h"
+
 namespace dutiful {
 namespace {
-
-// The length of the UTF-8 character that the text begins with, 0 where it begins with none.
-// Overlong forms, surrogates and what lies beyond U+10FFFF are none (RFC 3629).
-std::size_t utf8_length(std::string_view text) {
-  const auto byte = [&](std::size_t i) -> unsigned {
-    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U;
-  };
-  const auto between = [](unsigned value, unsigned low, unsigned high) {
-    return low <= value && value <= high;
-  };
-  const auto follows = [&](std::size_t i) { return between(byte(i), 0x80, 0xbf); };
-
-  const unsigned lead = byte(0);
-  if (lead < 0x80) return 1;
-  if (between(lead, 0xc2, 0xdf)) return follows(1) ? 2 : 0;
-  if (between(lead, 0xe0, 0xef)) {
-    const bool second = between(byte(1), lead == 0xe0 ? 0xa0 : 0x80, lead == 0xed ? 0x9f : 0xbf);
-    return second && follows(2) ? 3 : 0;
-  }
-  if (between(lead, 0xf0, 0xf4)) {
-    const bool second = between(byte(1), lead == 0xf0 ? 0x90 : 0x80, lead == 0xf4 ? 0x8f : 0xbf);
-    return second && follows(2) && follows(3) ? 4 : 0;
-  }
-  return 0;
-}
 
 // Characters that a terminal or a log reader might take for a command or the end of a line.
 bool is_control(std::string_view character) {

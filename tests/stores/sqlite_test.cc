@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 #include <sqlite3.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -403,6 +404,39 @@ TEST_F(Sqlite, says_that_a_file_is_damaged) {
   for (std::size_t i = 4096; i < damaged.size(); ++i) damaged[i] = 'x';
   std::ofstream{path, std::ios::binary} << damaged;
   EXPECT_THAT(load_error<StoreError>(), HasSubstr("is damaged"));
+}
+
+TEST_F(Sqlite, is_read_while_another_holds_it) {
+  make_state();
+  const auto holder = open_sqlite_store(path);
+  const auto records = read_sqlite_state(path);
+  ASSERT_EQ(records.size(), 2U);
+  EXPECT_EQ(records[0].config.name, "a");
+  EXPECT_EQ(records, holder->load());
+}
+
+TEST_F(Sqlite, is_read_by_who_may_not_write) {
+  if (geteuid() != 0) GTEST_SKIP() << "needs root, to become somebody else";
+  make_state();
+  chmod(directory.file("").c_str(), 0755);
+  const pid_t reader = fork();
+  if (reader == 0) {
+    if (setgid(65534) != 0 || setuid(65534) != 0) _exit(2);
+    try {
+      _exit(read_sqlite_state(path).size() == 2 ? 0 : 1);
+    } catch (const Error&) {
+      _exit(3);
+    }
+  }
+  int status = 0;
+  waitpid(reader, &status, 0);
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
+TEST_F(Sqlite, is_not_made_by_reading) {
+  EXPECT_THAT(error_of<StoreError>([&] { (void)read_sqlite_state(path); }),
+              HasSubstr("does not exist"));
+  EXPECT_FALSE(std::filesystem::exists(path));
 }
 
 }  // namespace

@@ -212,7 +212,7 @@ TEST_F(Torture, fill_its_disk) {
   const Judged judged = judge(directory.file("trace.jsonl"));
   EXPECT_EQ(judged.violations, std::vector<std::string>{});
   EXPECT_FALSE(judged.open);
-  EXPECT_GT(judged.successes.size(), 8U);
+  EXPECT_GE(judged.successes.size(), 8U);
 }
 
 }  // namespace

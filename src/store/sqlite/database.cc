@@ -1,5 +1,7 @@
 #include "store/sqlite/database.h"
 
+#include <filesystem>
+
 #include <sqlite3.h>
 
 #include <dutiful/errors.h>
@@ -36,6 +38,20 @@ std::string reason_of(int code, sqlite3* handle) {
   }
 }
 
+std::string uri_of(const std::string& path) {
+  constexpr const char* digits = "0123456789ABCDEF";
+  std::string uri = "file:";
+  for (const char c : path) {
+    if (c == '%' || c == '?' || c == '#') {
+      const auto byte = static_cast<unsigned char>(c);
+      uri += {'%', digits[byte >> 4U], digits[byte & 15U]};
+    } else {
+      uri += c;
+    }
+  }
+  return uri;
+}
+
 }  // namespace
 
 void Database::Closer::operator()(sqlite3* database) const {
@@ -45,14 +61,31 @@ void Statement::Finalizer::operator()(sqlite3_stmt* statement) const {
   sqlite3_finalize(statement);
 }
 
-Database::Database(const std::string& path, Duration busy_timeout) : path_(path) {
+Database::Database(const std::string& path, Access access, Duration busy_timeout)
+    : path_(path), busy_timeout_(busy_timeout) {
+  if (access == Access::read_write) {
+    check(open(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE));
+    return;
+  }
+  check(open(path, SQLITE_OPEN_READONLY));
+  // A reader who may not write the directory cannot make the files that SQLite shares among
+  // processes. Where there are none, nobody is at work on the database, and it can do without.
+  const int code =
+      sqlite3_exec(handle_.get(), "SELECT 1 FROM sqlite_schema LIMIT 1", nullptr, nullptr, nullptr);
+  std::error_code error;
+  const bool refused = (code & 0xff) == SQLITE_CANTOPEN || (code & 0xff) == SQLITE_READONLY;
+  if (refused && !std::filesystem::exists(path + "-wal", error)) {
+    check(open(uri_of(path) + "?immutable=1", SQLITE_OPEN_READONLY | SQLITE_OPEN_URI));
+  }
+}
+
+int Database::open(const std::string& name, int flags) {
   sqlite3* handle = nullptr;
-  const int flags =
-      SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
-  const int code = sqlite3_open_v2(path.c_str(), &handle, flags, nullptr);
+  const int code = sqlite3_open_v2(
+      name.c_str(), &handle, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nullptr);
   handle_.reset(handle);
-  check(code);
-  sqlite3_busy_timeout(handle, static_cast<int>(busy_timeout.count()));
+  sqlite3_busy_timeout(handle, static_cast<int>(busy_timeout_.count()));
+  return code;
 }
 
 void Database::check(int code) const {
@@ -90,6 +123,10 @@ void Statement::bind(int parameter, std::int64_t value) {
 void Statement::bind(int parameter, std::string_view text) {
   database_->check(sqlite3_bind_text64(
       handle_.get(), parameter + 1, text.data(), text.size(), SQLITE_STATIC, SQLITE_UTF8));
+}
+void Statement::bind_bytes(int parameter, std::string_view bytes) {
+  database_->check(
+      sqlite3_bind_blob64(handle_.get(), parameter + 1, bytes.data(), bytes.size(), SQLITE_STATIC));
 }
 void Statement::bind_null(int parameter) {
   database_->check(sqlite3_bind_null(handle_.get(), parameter + 1));

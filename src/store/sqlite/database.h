@@ -22,6 +22,7 @@ class Statement {
 
   void bind(int parameter, std::int64_t value);
   void bind(int parameter, std::string_view text);  // which must live until the step
+  void bind_bytes(int parameter, std::string_view bytes);
   void bind_null(int parameter);
 
   // Runs to the next row; false where there is none left, and then it can be bound and run again.
@@ -48,8 +49,11 @@ class Statement {
 // that help, and holds no SQL.
 class Database {
  public:
+  enum class Access { read_write, read_only };  // the first makes the file where there is none
   // Waits so long for others that keep it from writing or from a checkpoint.
-  Database(const std::string& path, Duration busy_timeout);
+  explicit Database(const std::string& path,
+                    Access access = Access::read_write,
+                    Duration busy_timeout = std::chrono::seconds{5});
 
   void execute(const char* sql);
   [[nodiscard]] std::int64_t integer(std::string_view sql) const;
@@ -65,7 +69,10 @@ class Database {
   struct Closer {
     void operator()(sqlite3* database) const;
   };
+  int open(const std::string& name, int flags);
+
   std::string path_;
+  Duration busy_timeout_;
   std::unique_ptr<sqlite3, Closer> handle_;
 };
 

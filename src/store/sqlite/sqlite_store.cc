@@ -136,6 +136,58 @@ TaskProgress read_progress(const Statement& row, int column) {
   return progress;
 }
 
+void check_origin(const Database& database) {
+  const std::int64_t origin = database.integer("PRAGMA application_id");
+  const std::int64_t tables = database.integer("SELECT count(*) FROM sqlite_schema");
+  if (origin != application_id && (origin != 0 || tables > 0)) {
+    throw StoreError(database.path(), "is a database of another program; use another file");
+  }
+}
+
+// The version of the schema that the file has; 0 if none.
+std::int64_t check_version(const Database& database) {
+  const std::int64_t version = database.integer("PRAGMA user_version");
+  if (version > schema_version) {
+    throw StoreError(database.path(),
+                     "was written by a newer dutiful (schema " + std::to_string(version) +
+                         ", this one knows " + std::to_string(schema_version) +
+                         "); use that version or another file");
+  }
+  return version;
+}
+
+TaskRecord read_record(const Statement& row) {
+  TaskRecord record;
+  record.row = row.integer(0);
+  if (row.is_null(1)) throw TaskMissingFieldError("name");
+  if (!row.is_text(1)) {
+    throw TaskInvalidTypeError("name", row.text(1), "text", row.type_name(1));
+  }
+  record.config.name = row.text(1);
+  if (record.config.name.empty()) throw TaskInvalidValueError("name", "", "is empty");
+  // A damaged configuration is not the one that is registered, whatever that is: the
+  // registration overrides it (P7).
+  if (row.is_text(2) && row.is_integer(3)) {
+    record.config.cron = row.text(2);
+    record.config.retry_delay = Duration{row.integer(3)};
+  }
+  if (row.is_null(5)) {
+    throw TaskInvalidStructureError("A task has no progress: its record is incomplete",
+                                    record.config.name);
+  }
+  if (row.is_null(4)) throw TaskMissingFieldError("schedulerIdentifier");
+  record.scheduler = row.text(4);
+  record.progress = read_progress(row, 5);
+  return record;
+}
+
+std::vector<TaskRecord> read_records(const Database& database) {
+  std::vector<TaskRecord> records;
+  Statement row{database, select_all};
+  while (row.step()) records.push_back(read_record(row));
+  return records;
+}
+
 // What fails while one task is written is told with the task's name (RULES P4).
 template <typename Work>
 void schedule(const PlannedTask& task, Work work) {
@@ -150,8 +202,8 @@ void schedule(const PlannedTask& task, Work work) {
 class SqliteStore : public Store {
  public:
   SqliteStore(const std::string& path, Duration busy_timeout)
-      : ownership_(path), database_(path, busy_timeout) {
-    check_origin();
+      : ownership_(path), database_(path, Database::Access::read_write, busy_timeout) {
+    check_origin(database_);
     // Every commit reaches the disk before it returns; readers go on while there is a writer.
     database_.execute("PRAGMA journal_mode = WAL");
     database_.execute("PRAGMA synchronous = FULL");
@@ -163,12 +215,7 @@ class SqliteStore : public Store {
       WHERE task = ?13)");
   }
 
-  std::vector<TaskRecord> load() override {
-    std::vector<TaskRecord> records;
-    Statement row{database_, select_all};
-    while (row.step()) records.push_back(read_record(row));
-    return records;
-  }
+  std::vector<TaskRecord> load() override { return read_records(database_); }
 
   std::vector<std::int64_t> replace(const Plan& plan, const std::string& scheduler) override {
     Transaction transaction{database_};
@@ -192,53 +239,13 @@ class SqliteStore : public Store {
   }
 
  private:
-  void check_origin() const {
-    const std::int64_t origin = database_.integer("PRAGMA application_id");
-    const std::int64_t tables = database_.integer("SELECT count(*) FROM sqlite_schema");
-    if (origin != application_id && (origin != 0 || tables > 0)) {
-      throw StoreError(database_.path(), "is a database of another program; use another file");
-    }
-  }
-
   void migrate() {
-    const std::int64_t version = database_.integer("PRAGMA user_version");
-    if (version > schema_version) {
-      throw StoreError(database_.path(),
-                       "was written by a newer dutiful (schema " + std::to_string(version) +
-                           ", this one knows " + std::to_string(schema_version) +
-                           "); use that version or another file");
-    }
-    if (version == schema_version) return;
+    if (check_version(database_) == schema_version) return;
     Transaction transaction{database_};
     database_.execute(schema);
     database_.execute(("PRAGMA application_id = " + std::to_string(application_id)).c_str());
     database_.execute(("PRAGMA user_version = " + std::to_string(schema_version)).c_str());
     transaction.commit();
-  }
-
-  static TaskRecord read_record(const Statement& row) {
-    TaskRecord record;
-    record.row = row.integer(0);
-    if (row.is_null(1)) throw TaskMissingFieldError("name");
-    if (!row.is_text(1)) {
-      throw TaskInvalidTypeError("name", row.text(1), "text", row.type_name(1));
-    }
-    record.config.name = row.text(1);
-    if (record.config.name.empty()) throw TaskInvalidValueError("name", "", "is empty");
-    // A damaged configuration is not the one that is registered, whatever that is: the
-    // registration overrides it (P7).
-    if (row.is_text(2) && row.is_integer(3)) {
-      record.config.cron = row.text(2);
-      record.config.retry_delay = Duration{row.integer(3)};
-    }
-    if (row.is_null(5)) {
-      throw TaskInvalidStructureError("A task has no progress: its record is incomplete",
-                                      record.config.name);
-    }
-    if (row.is_null(4)) throw TaskMissingFieldError("schedulerIdentifier");
-    record.scheduler = row.text(4);
-    record.progress = read_progress(row, 5);
-    return record;
   }
 
   std::int64_t add_scheduler(const std::string& identifier) {
@@ -336,6 +343,16 @@ std::unique_ptr<Store> open_sqlite_store(const std::string& path, Duration busy_
   std::error_code error;
   const auto canonical = std::filesystem::weakly_canonical(path, error);
   return std::make_unique<SqliteStore>(error ? path : canonical.string(), busy_timeout);
+}
+
+std::vector<TaskRecord> read_sqlite_state(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::exists(path, error)) {
+    throw StoreError(path, "does not exist; give the one that dutiful run uses");
+  }
+  const Database database{path, Database::Access::read_only};
+  check_origin(database);
+  return check_version(database) == 0 ? std::vector<TaskRecord>{} : read_records(database);
 }
 
 }  // namespace dutiful

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "store/store.h"
 
@@ -15,5 +16,9 @@ namespace dutiful {
 [[nodiscard]] std::unique_ptr<Store> open_sqlite_store(const std::string& path,
                                                        Duration busy_timeout = std::chrono::seconds{
                                                            5});
+
+// The records of a state, whoever holds it meanwhile. Changes nothing. Throws StoreError where
+// there is no such state, and the errors of RULES P7 for a damaged record.
+[[nodiscard]] std::vector<TaskRecord> read_sqlite_state(const std::string& path);
 
 }  // namespace dutiful

@@ -1,0 +1,38 @@
+# Completions of dutiful(1) for bash.
+_dutiful() {
+  local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]}
+  COMPREPLY=()
+  if ((COMP_CWORD == 1)); then
+    mapfile -t COMPREPLY < <(compgen -W "run check next prev explain status history simulate verify import-crontab --help --version" -- "$current")
+    return
+  fi
+  case $previous in
+    --log) mapfile -t COMPREPLY < <(compgen -W "human json" -- "$current"); return ;;
+    --repeated) mapfile -t COMPREPLY < <(compgen -W "both first_only" -- "$current"); return ;;
+    --override) mapfile -t COMPREPLY < <(compgen -W "keep_history reset_history" -- "$current"); return ;;
+    --state) mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
+    --grace|--kill-grace|--max-concurrent|--history|--count|--from|--lag|--a|--b) return ;;
+    --zone)
+      mapfile -t COMPREPLY < <(cd "${TZDIR:-/usr/share/zoneinfo}" 2>/dev/null && compgen -f -- "$current")
+      return
+      ;;
+  esac
+  if [[ $current == -* ]]; then
+    local options=--help
+    case $command in
+      run) options+=" --state --grace --kill-grace --max-concurrent --history --log --output --verbose" ;;
+      check|explain) options+=" --json" ;;
+      next|prev) options+=" --from --count --zone --repeated --json" ;;
+      status) options+=" --state --json" ;;
+      history) options+=" --state --count --json" ;;
+      verify) options+=" --lag --a --b --repeated --override" ;;
+      import-crontab) options+=" --system" ;;
+    esac
+    mapfile -t COMPREPLY < <(compgen -W "$options" -- "$current")
+    return
+  fi
+  case $command in
+    run|check|simulate|verify|import-crontab) mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
+  esac
+}
+complete -o filenames -F _dutiful dutiful

@@ -1,0 +1,176 @@
+// dutiful check: what is wrong with a task file, or what it would do.
+
+#include <algorithm>
+#include <memory>
+#include <ostream>
+#include <string>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include <dutiful/calendar.h>
+
+#include "cli/commands.h"
+#include "cli/input_file.h"
+#include "cli/json.h"
+#include "cli/task_warnings.h"
+#include "cron/english.h"
+#include "tasks/task_file.h"
+#include "text/quote.h"
+#include "time/duration.h"
+#include "time/iso8601.h"
+
+namespace dutiful {
+namespace {
+
+struct Arguments {
+  std::string file;
+  bool json = false;
+};
+
+std::vector<std::string> next_runs(const TaskDefinition& task,
+                                   const Calendar& calendar,
+                                   Instant now) {
+  const auto cron = CronExpression::parse(task.cron);
+  std::vector<std::string> runs;
+  for (Instant at = now; runs.size() < runs_shown;) {
+    const auto next = calendar.find_next(cron, at);
+    if (!next) break;
+    runs.push_back(format_second(*next, calendar.zone().offset_at(*next)));
+    at = *next;
+  }
+  return runs;
+}
+
+// The command as one would type it, more or less, below the words in front of it.
+std::string command_line(const Command& command) {
+  const auto& arguments = command.arguments;
+  std::string out;
+  if (arguments.size() == 3 && arguments[0] == "/bin/sh" && arguments[1] == "-c") {
+    for (std::string_view rest = arguments[2]; !rest.empty();) {
+      const std::size_t end = std::min(rest.find('\n'), rest.size());
+      out.append(out.empty() ? "" : "\n         ").append(escape(rest.substr(0, end)));
+      rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+    return out;
+  }
+  for (const std::string& argument : arguments) {
+    const bool plain = !argument.empty() && argument.find_first_of(" \t\"'") == std::string::npos;
+    out.append(out.empty() ? "" : " ").append(plain ? escape(argument) : quote(argument));
+  }
+  return out;
+}
+
+void print_task(const TaskDefinition& task,
+                const Calendar& calendar,
+                Instant now,
+                std::ostream& out) {
+  out << escape(task.name) << ": " << to_english(CronExpression::parse(task.cron)) << '\n'
+      << "  run    " << command_line(task.command) << '\n';
+  if (!task.command.user.empty()) out << "  as     " << escape(task.command.user) << '\n';
+  if (!task.command.directory.empty()) out << "  in     " << escape(task.command.directory) << '\n';
+  out << "  retry  after " << format_duration(task.retry_delay) << '\n';
+  if (task.time_limit > Duration::zero())
+    out << "  limit  " << format_duration(task.time_limit) << '\n';
+  const char* head = "  next   ";
+  for (const std::string& run : next_runs(task, calendar, now)) {
+    out << head << run << '\n';
+    head = "         ";
+  }
+}
+
+nlohmann::ordered_json to_json(const TaskDefinition& task, const Calendar& calendar, Instant now) {
+  const auto or_null = [](const std::string& text) {
+    return text.empty() ? nlohmann::ordered_json{} : nlohmann::ordered_json(text);
+  };
+  nlohmann::ordered_json document{{"name", task.name},
+                                  {"line", task.place.line},
+                                  {"cron", task.cron},
+                                  {"english", to_english(CronExpression::parse(task.cron))},
+                                  {"command", task.command.arguments},
+                                  {"user", or_null(task.command.user)},
+                                  {"directory", or_null(task.command.directory)},
+                                  {"environment", nlohmann::ordered_json::array()},
+                                  {"retryMs", task.retry_delay.count()},
+                                  {"timeoutMs", nullptr},
+                                  {"next", next_runs(task, calendar, now)}};
+  // The names only: values are often secrets, and output often lands in logs.
+  for (const auto& [name, value] : task.command.environment)
+    document["environment"].push_back(name);
+  if (task.time_limit > Duration::zero()) document["timeoutMs"] = task.time_limit.count();
+  return document;
+}
+
+nlohmann::ordered_json to_json(const std::vector<Problem>& problems) {
+  auto list = nlohmann::ordered_json::array();
+  for (const auto& [place, message] : problems)
+    list.push_back({{"line", place.line}, {"column", place.column}, {"message", message}});
+  return list;
+}
+
+void complain(const std::vector<Problem>& problems,
+              const std::string& file,
+              std::string_view kind,
+              std::ostream& err) {
+  for (const auto& [place, message] : problems) {
+    err << "dutiful: " << name_of_input(file) << ':' << place.line << ':' << place.column << ": "
+        << kind << message << '\n';
+  }
+}
+
+Exit refuse(const Arguments& arguments, const std::vector<Problem>& problems, Console& console) {
+  if (arguments.json) {
+    console.out << to_text({{"file", arguments.file},
+                            {"valid", false},
+                            {"problems", to_json(problems)}})
+                << '\n';
+  }
+  complain(problems, arguments.file, "", console.err);
+  return Exit::no;
+}
+
+Exit check(const Arguments& arguments, Console& console) {
+  const TaskFile file = parse_task_file(read_input(arguments.file));
+  if (!file.problems.empty()) return refuse(arguments, file.problems, console);
+
+  const Calendar calendar{Zone::host()};
+  const Instant now = console.now();
+  std::vector<Problem> warnings = find_warnings(file.tasks, calendar, now);
+  if (file.tasks.empty()) {
+    warnings.push_back({.place = {}, .message = "there is no task; write one below [[task]]"});
+  }
+  if (arguments.json) {
+    nlohmann::ordered_json document{{"file", arguments.file},
+                                    {"valid", true},
+                                    {"zone", calendar.zone().name()},
+                                    {"tasks", nlohmann::ordered_json::array()},
+                                    {"warnings", to_json(warnings)}};
+    for (const TaskDefinition& task : file.tasks)
+      document["tasks"].push_back(to_json(task, calendar, now));
+    console.out << to_text(document) << '\n';
+  } else {
+    for (const TaskDefinition& task : file.tasks) print_task(task, calendar, now, console.out);
+  }
+  complain(warnings, arguments.file, "warning: ", console.err);
+  return Exit::done;
+}
+
+}  // namespace
+
+void add_check(CLI::App& program, Action& chosen) {
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* command =
+      program.add_subcommand("check", "Say what a task file would do, or what is wrong with it");
+  command->add_option("FILE", arguments->file, "A task file; - is standard input")
+      ->required()
+      ->type_name("");
+  command->add_flag("--json", arguments->json, "Print one JSON object");
+  command->footer(
+      "Every problem is told with its line and column, and the exit status is 1. What is allowed\n"
+      "but hardly meant is told as a warning, and the exit status is 0.\n\n"
+      "Example:\n  dutiful check tasks.toml");
+  command->callback(
+      [=, &chosen] { chosen = [=](Console& console) { return check(*arguments, console); }; });
+}
+
+}  // namespace dutiful

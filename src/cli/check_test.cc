@@ -1,0 +1,219 @@
+#include <fstream>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+#include "cli/program_in_test.h"
+#include "support/temporary_directory.h"
+#include "support/with_variable.h"
+
+namespace dutiful {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+class Check : public testing::Test {
+ protected:
+  std::string write(std::string_view text) {
+    std::ofstream{file_, std::ios::binary} << text;
+    return file_;
+  }
+
+  // Standard error of a check that finds nothing wrong, with the file's name cut off.
+  std::string warnings(const std::string& lines, Instant now = at("2025-06-01T12:00:00Z")) {
+    const std::string file = write("[defaults]\nretry = '1m'\nrun = 'true'\n" + lines);
+    Result result = dutiful({"check", file}, now);
+    EXPECT_EQ(result.status, 0) << result.err;
+    for (std::size_t at = 0; (at = result.err.find(file + ':', at)) != std::string::npos;)
+      result.err.erase(at, file.size() + 1);
+    return result.err;
+  }
+
+  std::string warning(const std::string& lines) {
+    return warnings("[[task]]\nname = 'a'\ncron = '* * * * *'\n" + lines);
+  }
+
+  TemporaryDirectory directory_;
+  std::string file_ = directory_.file("tasks.toml");
+};
+
+TEST_F(Check, says_what_run_would_do) {
+  const WithVariable zone{"TZ", "America/New_York"};
+  const auto result = dutiful({"check", write(R"(
+[[task]]
+name = "backup"
+cron = "15 3 * * 1-5"
+run = """
+pg_dump shop | gzip > /srv/shop.gz
+\tls
+"""
+retry = "1h30m"
+timeout = "30m"
+directory = "/"
+
+[[task]]
+name = "line\nbreak"
+cron = "30 1 2 11 *"
+run = ["/bin/echo", "a b", "c"]
+retry = "0s"
+)")});
+
+  EXPECT_EQ(result.out,
+            R"(backup: At 03:15, Monday through Friday
+  run    pg_dump shop | gzip > /srv/shop.gz
+         \tls
+  in     /
+  retry  after 1h30m
+  limit  30m
+  next   2025-06-02T03:15:00-04:00
+         2025-06-03T03:15:00-04:00
+         2025-06-04T03:15:00-04:00
+line\nbreak: At 01:30, on the 2nd of November
+  run    /bin/echo "a b" c
+  retry  after 0s
+  next   2025-11-02T01:30:00-04:00
+         2025-11-02T01:30:00-05:00
+         2026-11-02T01:30:00-05:00
+)");
+  EXPECT_EQ(result.err, "");
+  EXPECT_EQ(result.status, 0);
+}
+
+TEST_F(Check, tells_every_problem_with_its_place) {
+  const std::string file = write("[[task]]\nname = 5\ncron = '@daily'\nrnu = 'a'\n'b\"' = 1\n");
+  const auto result = dutiful({"check", file});
+
+  EXPECT_EQ(result.status, 1);
+  EXPECT_EQ(result.out, "");
+  std::string expected;
+  for (
+      const char* line :
+      {R"(1:1: the task has no command; write run = "…")",
+       R"(1:1: the task has no retry delay; write one such as retry = "5m", here or in [defaults])",
+       R"(2:8: name must be a string, not the integer 5)",
+       R"(3:8: Invalid cron expression "@daily": expression field has the macro "@daily"; )"
+       R"(POSIX cron has no macros; use 0 0 * * *)",
+       R"(4:1: unknown key "rnu"; did you mean "run"?)",
+       R"(5:1: unknown key "b\""; a task has name, cron, run, retry, timeout, directory, )"
+       R"(environment, user)"}) {
+    expected += "dutiful: " + file + ':' + line + '\n';
+  }
+  EXPECT_EQ(result.err, expected);
+}
+
+TEST_F(Check, keeps_a_problem_on_one_line) {
+  const auto result = dutiful({"check", write("\"a\\nb\" = 1\n[[task]]\n'\x01'")});
+  EXPECT_EQ(std::ranges::count(result.err, '\n'), 1) << result.err;
+  EXPECT_EQ(std::ranges::count(dutiful({"check", write("\"a\\nb\" = 1\n")}).err, '\n'), 1);
+}
+
+TEST_F(Check, an_unreadable_file_is_wrong_usage) {
+  const std::string missing = directory_.file("missing");
+  auto result = dutiful({"check", missing});
+  EXPECT_EQ(result.status, 2);
+  EXPECT_EQ(result.err, "dutiful: cannot read " + missing + ": No such file or directory\n");
+  result = dutiful({"check", "/"});
+  EXPECT_EQ(result.status, 2);
+  EXPECT_THAT(result.err, HasSubstr("Is a directory"));
+  result = dutiful({"check", "/dev/zero"});
+  EXPECT_EQ(result.status, 2);
+  EXPECT_THAT(result.err, HasSubstr("larger than 64 MiB"));
+  EXPECT_EQ(dutiful({"check"}).status, 2);
+}
+
+TEST_F(Check, answers_in_json) {
+  const auto result = dutiful({"check", "--json", write(R"(
+[[task]]
+name = "a"
+cron = "0 0 30 2 *"
+run = ["/bin/echo", "x"]
+retry = "1m"
+timeout = "2s"
+environment = { TOKEN = "secret" }
+)")});
+
+  EXPECT_EQ(result.status, 0);
+  const auto document = nlohmann::json::parse(result.out);
+  EXPECT_EQ(document["valid"], true);
+  EXPECT_EQ(document["zone"], "UTC");
+  const auto& task = document["tasks"].at(0);
+  EXPECT_EQ(task["name"], "a");
+  EXPECT_EQ(task["command"], (std::vector<std::string>{"/bin/echo", "x"}));
+  EXPECT_EQ(task["environment"], std::vector<std::string>{"TOKEN"});
+  EXPECT_EQ(task["retryMs"], 60'000);
+  EXPECT_EQ(task["timeoutMs"], 2'000);
+  EXPECT_EQ(task["user"], nullptr);
+  EXPECT_THAT(task["next"], IsEmpty());
+  EXPECT_EQ(document["warnings"].at(0)["line"], 2);
+}
+
+TEST_F(Check, answers_no_in_json_too) {
+  const auto result = dutiful({"check", "--json", write("task = 5")});
+  EXPECT_EQ(result.status, 1);
+  const auto document = nlohmann::json::parse(result.out);
+  EXPECT_EQ(document["valid"], false);
+  EXPECT_EQ(document["problems"].at(0)["column"], 8);
+  EXPECT_THAT(document["problems"].at(0)["message"].get<std::string>(),
+              HasSubstr("Registrations must be an array"));
+}
+
+TEST_F(Check, warns_of_a_file_without_tasks) {
+  EXPECT_EQ(warnings(""), "dutiful: 1:1: warning: there is no task; write one below [[task]]\n");
+}
+
+TEST_F(Check, warns_of_a_task_that_is_never_due) {
+  EXPECT_THAT(warnings("[[task]]\nname = 'a'\ncron = '0 0 30 2 *'\n"),
+              AllOf(HasSubstr("4:1: warning: task \"a\" is never due: "), HasSubstr("30")));
+}
+
+TEST_F(Check, warns_of_two_tasks_with_one_command) {
+  EXPECT_THAT(warnings("[[task]]\nname='a'\ncron='1 * * * *'\n[[task]]\nname='b'\ncron='2 * * * "
+                       "*'\n[[task]]\nname='c'\ncron='2 * * * *'\nenvironment.A='1'"),
+              "dutiful: 7:1: warning: task \"b\" runs the same command as task \"a\" at line 4; "
+              "they may run at the same time\n");
+}
+
+TEST_F(Check, warns_of_a_user_whom_nobody_knows) {
+  EXPECT_THAT(warning("user = 'no such user'"), HasSubstr("whom this host does not know"));
+  // Root may become anybody, and anybody may stay who they are.
+  const std::string other = geteuid() == 0 ? "root" : "nobody";
+  EXPECT_EQ(warning("user = '" + other + "'").empty(), geteuid() == 0);
+}
+
+TEST_F(Check, warns_of_a_run_that_the_clocks_jump_over) {
+  const WithVariable zone{"TZ", "America/New_York"};
+  const std::string nightly = "[[task]]\nname = 'a'\ncron = '30 2 * * *'\n";
+  EXPECT_EQ(
+      warnings(nightly, at("2025-03-08T12:00:00Z")),
+      "dutiful: 4:1: warning: task \"a\" will not run at 2025-03-09T02:30: the clocks are set "
+      "forward and jump over that minute\n");
+  EXPECT_EQ(warnings(nightly, at("2025-03-01T12:00:00Z")), "");
+  EXPECT_EQ(warnings(nightly, at("2025-03-09T12:00:00Z")), "");
+  EXPECT_EQ(warnings("[[task]]\nname = 'a'\ncron = '30 4 * * *'\n", at("2025-03-08T12:00:00Z")),
+            "");
+}
+
+TEST_F(Check, warns_of_a_directory_that_does_not_exist) {
+  EXPECT_THAT(warning("directory = '/no/such/place'"),
+              HasSubstr("runs in the directory \"/no/such/place\", which does not exist"));
+  EXPECT_EQ(warning("directory = '/'"), "");
+}
+
+TEST_F(Check, warns_of_a_program_that_cannot_be_run) {
+  EXPECT_EQ(warning("run = ['/bin/sh']"), "");
+  EXPECT_EQ(warning("run = ['sh']"), "");
+  EXPECT_EQ(warning("directory = '/bin'\nrun = ['./sh']"), "");
+  EXPECT_THAT(warning("run = ['/bin/no-such-program']"), HasSubstr("which does not exist"));
+  EXPECT_THAT(warning("run = ['/etc/passwd']"), HasSubstr("which is not executable"));
+  EXPECT_THAT(warning("run = ['/']"), HasSubstr("which is not executable"));
+  EXPECT_THAT(warning("run = ['no-such-program']"), HasSubstr("not in any directory of PATH"));
+  EXPECT_THAT(warning("run = ['sh']\nenvironment.PATH = '/srv:/nowhere'"),
+              HasSubstr("not in any directory of PATH"));
+}
+
+}  // namespace
+}  // namespace dutiful

@@ -1,0 +1,75 @@
+// dutiful import-crontab: a task file that does what a crontab does.
+
+#include "tasks/import_crontab.h"
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <ostream>
+#include <string>
+
+#include <CLI/CLI.hpp>
+#include <pwd.h>
+#include <unistd.h>
+
+#include "cli/commands.h"
+#include "cli/input_file.h"
+
+namespace dutiful {
+namespace {
+
+struct Arguments {
+  std::string file;
+  bool system = false;
+};
+
+// Where cron itself expects the form with users.
+bool is_system_crontab(const std::string& file) {
+  const auto path = std::filesystem::absolute(file).lexically_normal();
+  return path == "/etc/crontab" || path.parent_path() == "/etc/cron.d";
+}
+
+// A crontab of no named user is taken for that of whoever imports it.
+std::optional<std::string> home_of(const std::string& user) {
+  const passwd* account = user.empty() ? getpwuid(getuid()) : getpwnam(user.c_str());
+  if (account == nullptr) return std::nullopt;
+  return account->pw_dir;
+}
+
+Exit import(const Arguments& arguments, Console& console) {
+  const bool system = arguments.system || is_system_crontab(arguments.file);
+  const Import import = import_crontab(read_input(arguments.file),
+                                       {.source = name_of_input(arguments.file),
+                                        .form = system ? CrontabForm::system : CrontabForm::user,
+                                        .home_of = home_of});
+  console.out << import.task_file;
+  for (const auto& [line, message] : import.remarks) {
+    console.err << "dutiful: " << name_of_input(arguments.file) << ':' << line
+                << ": no equivalent: " << message << '\n';
+  }
+  return import.remarks.empty() ? Exit::done : Exit::no;
+}
+
+}  // namespace
+
+void add_import_crontab(CLI::App& program, Action& chosen) {
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* command =
+      program.add_subcommand("import-crontab", "Print a task file that does what a crontab does");
+  command->add_option("FILE", arguments->file, "A crontab; - is standard input")
+      ->required()
+      ->type_name("");
+  command->add_flag("--system",
+                    arguments->system,
+                    "The sixth field is the user, as in /etc/crontab and /etc/cron.d/ (where it is "
+                    "known by the path)");
+  command->footer(
+      "What has no exact equivalent is left out and told on standard error with its line; the "
+      "exit\n"
+      "status is 1 then.\n\n"
+      "Example:\n  crontab -l | dutiful import-crontab - > tasks.toml && dutiful check tasks.toml");
+  command->callback(
+      [=, &chosen] { chosen = [=](Console& console) { return import(*arguments, console); }; });
+}
+
+}  // namespace dutiful

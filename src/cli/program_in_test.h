@@ -1,0 +1,29 @@
+// The program inside a test; unless the test says otherwise, at noon of 1 June 2025.
+#pragma once
+
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cli/program.h"
+#include "support/times.h"
+
+namespace dutiful {
+
+struct Result {
+  int status;
+  std::string out;
+  std::string err;
+};
+
+inline Result dutiful(std::vector<std::string> arguments,
+                      Instant now = at("2025-06-01T12:00:00Z")) {
+  std::ostringstream out;
+  std::ostringstream err;
+  Console console{.out = out, .err = err, .now = [now] { return now; }};
+  const Exit status = run_program(std::move(arguments), console);
+  return {static_cast<int>(status), out.str(), err.str()};
+}
+
+}  // namespace dutiful

@@ -1,0 +1,126 @@
+// dutiful run: the tasks of a file, until told to end.
+
+#include <charconv>
+#include <memory>
+#include <optional>
+#include <ostream>
+#include <string>
+
+#include <CLI/CLI.hpp>
+#include <unistd.h>
+
+#include "cli/commands.h"
+#include "cli/input_file.h"
+#include "tasks/daemon.h"
+#include "text/quote.h"
+#include "time/duration.h"
+
+namespace dutiful {
+namespace {
+
+struct Arguments {
+  std::string file;
+  std::optional<std::string> state;
+  std::optional<std::string> grace;
+  std::string kill_grace = "10s";
+  std::string max_concurrent = "64";
+  std::string history = "100";
+  std::optional<std::string> log;
+  std::optional<std::string> listen;
+  bool verbose = false;
+  bool output = false;
+};
+
+std::size_t read_number(const char* option, const std::string& text) {
+  std::size_t number = 0;
+  const char* end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, number);
+  if (error != std::errc{} || rest != end) {
+    throw UsageError(std::string{option} + ": " + quote(text) +
+                     " is not a number; write 0 or more");
+  }
+  return number;
+}
+
+Duration read_duration(const char* option, const std::string& text) {
+  const auto parsed = parse_duration(text);
+  if (const auto* fault = std::get_if<DurationFault>(&parsed)) {
+    throw UsageError(std::string{option} + ": " + explain_fault(text, *fault));
+  }
+  return std::get<Duration>(parsed);
+}
+
+DaemonOptions options_of(const Arguments& arguments, Console& console) {
+  if (arguments.listen) {
+    throw UsageError("--listen is not there yet; use dutiful status and dutiful history");
+  }
+  if (arguments.file == "-") {
+    throw UsageError("the tasks cannot come from standard input: SIGHUP reads them again");
+  }
+  DaemonOptions options{.file = name_of_input(arguments.file),
+                        .read_file = [file = arguments.file] { return read_input(file); },
+                        .state = arguments.state.value_or(default_state_of(arguments.file)),
+                        .now = console.now,
+                        .kill_grace = read_duration("--kill-grace", arguments.kill_grace),
+                        .max_concurrent = read_number("--max-concurrent", arguments.max_concurrent),
+                        .history = read_number("--history", arguments.history),
+                        .verbose = arguments.verbose,
+                        .output = arguments.output};
+  if (options.state.empty()) throw UsageError("--state: an empty name is no file");
+  if (arguments.grace) options.grace = read_duration("--grace", *arguments.grace);
+  const bool human = arguments.log ? *arguments.log == "human" : isatty(STDOUT_FILENO) != 0;
+  options.log = human ? DaemonOptions::LogFormat::human : DaemonOptions::LogFormat::json;
+  return options;
+}
+
+Exit run(const Arguments& arguments, Console& console) {
+  DaemonOptions options = options_of(arguments, console);
+  const TaskFile file = parse_task_file(options.read_file());
+  for (const auto& [place, message] : file.problems) {
+    console.err << "dutiful: " << options.file << ':' << place.line << ':' << place.column << ": "
+                << message << '\n';
+  }
+  if (!file.problems.empty()) return Exit::no;
+  Daemon{std::move(options)}.run(file.tasks);
+  return Exit::done;
+}
+
+}  // namespace
+
+void add_run(CLI::App& program, Action& chosen) {
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* command = program.add_subcommand("run", "Run the tasks of a file until told to end");
+  command->add_option("FILE", arguments->file, "The task file")->required();
+  command->add_option("--state", arguments->state)
+      ->type_name("FILE")
+      ->description("Where to remember, an SQLite file (default: beside the task file, with .db)");
+  command->add_option("--grace", arguments->grace)
+      ->type_name("DURATION")
+      ->description("How long commands may take to finish at the end (default: as they like)");
+  command->add_option("--kill-grace", arguments->kill_grace)
+      ->type_name("DURATION")
+      ->description("How long a command that is ended has between SIGTERM and SIGKILL")
+      ->capture_default_str();
+  command->add_option("--max-concurrent", arguments->max_concurrent)
+      ->type_name("N")
+      ->description("How many commands may run at one time; 0: any number")
+      ->capture_default_str();
+  command->add_option("--history", arguments->history, "How many runs of each task to remember")
+      ->type_name("N")
+      ->capture_default_str();
+  command->add_option("--log", arguments->log)
+      ->type_name("FORMAT")
+      ->description("human or json (default: human on a terminal, else json)")
+      ->check(CLI::IsMember({"human", "json"}));
+  command->add_flag("--output", arguments->output, "Log what commands write");
+  command->add_flag("--verbose", arguments->verbose, "Log what is only of use to find faults");
+  command->add_option("--listen", arguments->listen)->group("");
+  command->footer(
+      "SIGTERM and SIGINT end it when its commands have finished; a second one ends them.\n"
+      "SIGHUP reads the file again.\n"
+      "Example:\n  dutiful run tasks.toml --grace 30s");
+  command->callback(
+      [=, &chosen] { chosen = [=](Console& console) { return run(*arguments, console); }; });
+}
+
+}  // namespace dutiful

@@ -1,0 +1,134 @@
+// dutiful status: how each task is doing.
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <optional>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "cli/commands.h"
+#include "cli/json.h"
+#include "tasks/event_text.h"
+#include "tasks/find_state.h"
+#include "tasks/task_status.h"
+#include "text/characters.h"
+#include "text/quote.h"
+#include "time/iso8601.h"
+
+namespace dutiful {
+namespace {
+
+struct Arguments {
+  std::optional<std::string> state;
+  bool json = false;
+};
+
+nlohmann::ordered_json time_of(const std::optional<Instant>& instant) {
+  return instant ? nlohmann::ordered_json(format_utc(*instant)) : nlohmann::ordered_json{};
+}
+
+// The states by their names in the specification (RULES K1).
+const char* name_of(TaskStatus::State state) {
+  switch (state) {
+    case TaskStatus::State::awaiting_run:
+      return "AwaitingRun";
+    case TaskStatus::State::running:
+      return "Running";
+    case TaskStatus::State::awaiting_retry:
+      return "AwaitingRetry";
+  }
+  return "";
+}
+
+void print_json(const std::vector<TaskStatus>& tasks, std::ostream& out) {
+  auto list = nlohmann::ordered_json::array();
+  for (const TaskStatus& task : tasks) {
+    list.push_back({{"taskName", escape(task.name)},
+                    {"cronExpression", task.cron},
+                    {"state", name_of(task.state)},
+                    {"attempt", task.attempt},
+                    {"lastAttemptAt", time_of(task.last_attempt)},
+                    {"lastSuccessAt", time_of(task.last_success)},
+                    {"lastFailureAt", time_of(task.last_failure)},
+                    {"pendingRetryUntil", time_of(task.retry_at)},
+                    {"nextDueAt", time_of(task.next_due)},
+                    {"overdueSince", time_of(task.overdue_since)}});
+  }
+  out << to_text(list) << '\n';
+}
+
+std::string state_text(const TaskStatus& task, const Zone& zone) {
+  if (task.overdue_since) return "overdue since " + local_text(*task.overdue_since, zone);
+  if (task.state == TaskStatus::State::running) {
+    return task.attempt > 1 ? "running, attempt " + std::to_string(task.attempt) : "running";
+  }
+  if (task.retry_at) return "failed, retry at " + local_text(*task.retry_at, zone);
+  return task.last_attempt ? "waiting" : "never ran";
+}
+
+std::size_t width_of(const std::string& text) {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(text, [](char c) { return !is_continuation(c); }));
+}
+
+void print_table(const std::vector<TaskStatus>& tasks, const Zone& zone, std::ostream& out) {
+  using Row = std::array<std::string, 6>;
+  std::vector<Row> rows{
+      {"TASK", "STATE", "LAST START", "LAST SUCCESS", "LAST FAILURE", "NEXT DUE"}};
+  const auto time = [&](const std::optional<Instant>& instant) {
+    return instant ? local_text(*instant, zone) : std::string{"-"};
+  };
+  for (const TaskStatus& task : tasks) {
+    rows.push_back({escape(task.name),
+                    state_text(task, zone),
+                    time(task.last_attempt),
+                    time(task.last_success),
+                    time(task.last_failure),
+                    time(task.next_due)});
+  }
+  std::array<std::size_t, 6> widths{};
+  for (const Row& row : rows) {
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], width_of(row[i]));
+  }
+  for (const Row& row : rows) {
+    std::string line;
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      line += row[i];
+      if (i + 1 < row.size()) line.append(widths[i] - width_of(row[i]) + 2, ' ');
+    }
+    out << line << '\n';
+  }
+}
+
+Exit show(const Arguments& arguments, Console& console) {
+  const Zone zone = Zone::host();
+  const auto tasks = read_status(find_state(arguments.state), Calendar{zone}, console.now());
+  if (arguments.json) {
+    print_json(tasks, console.out);
+  } else {
+    print_table(tasks, zone, console.out);
+  }
+  return Exit::done;
+}
+
+}  // namespace
+
+void add_status(CLI::App& program, Action& chosen) {
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* command = program.add_subcommand("status", "Show how each task is doing");
+  command->add_option("--state", arguments->state)
+      ->type_name("FILE")
+      ->description(
+          "The state, or the task file that it belongs to (default: the only state in this "
+          "directory)");
+  command->add_flag("--json", arguments->json, "Print a JSON array");
+  command->callback(
+      [=, &chosen] { chosen = [=](Console& console) { return show(*arguments, console); }; });
+}
+
+}  // namespace dutiful

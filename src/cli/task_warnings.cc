@@ -1,0 +1,154 @@
+#include "cli/task_warnings.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <tuple>
+
+#include <pwd.h>
+#include <unistd.h>
+
+#include "cron/cause.h"
+#include "text/quote.h"
+#include "time/iso8601.h"
+
+namespace dutiful {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The task's runs from now on that the clocks will jump over, as far as its shown runs reach.
+std::optional<CivilMinute> find_swallowed(const CronExpression& cron,
+                                          const Calendar& calendar,
+                                          Instant now) {
+  Instant until = now;
+  for (int i = 0; i < runs_shown; ++i) {
+    const auto next = calendar.find_next(cron, until);
+    if (!next) break;
+    until = *next;
+  }
+  for (const Calendar::Gap& gap : calendar.gaps(now, until)) {
+    const auto minute = cron.find_at_or_after(gap.begin);
+    if (minute && *minute < gap.end) return minute;
+  }
+  return std::nullopt;
+}
+
+class Examiner {
+ public:
+  Examiner(const Calendar& calendar, Instant now) : calendar_(calendar), now_(now) {}
+
+  void examine(const TaskDefinition& task) {
+    task_ = &task;
+    examine_schedule(CronExpression::parse(task.cron));
+    examine_sameness();
+    if (!task.command.user.empty()) examine_user();
+    if (!task.command.directory.empty()) examine_directory();
+    examine_program();
+  }
+
+  std::vector<Problem> take() { return std::move(warnings_); }
+
+ private:
+  void warn(const std::string& message) {
+    warnings_.push_back(
+        {.place = task_->place, .message = "task " + quote(task_->name) + ' ' + message});
+  }
+
+  void examine_schedule(const CronExpression& cron) {
+    if (cron.never_matches()) {
+      warn("is never due: " + no_occurrence(cron, task_->cron, Direction::next));
+    } else if (const auto minute = find_swallowed(cron, calendar_, now_)) {
+      warn("will not run at " + format_minute(*minute) +
+           ": the clocks are set forward and jump over that minute");
+    }
+  }
+
+  void examine_sameness() {
+    const Command& command = task_->command;
+    const auto [first, is_new] = commands_.try_emplace(
+        std::tuple{command.arguments, command.directory, command.environment, command.user}, task_);
+    if (is_new) return;
+    warn("runs the same command as task " + quote(first->second->name) + " at line " +
+         std::to_string(first->second->place.line) + "; they may run at the same time");
+  }
+
+  void examine_user() {
+    const std::string& user = task_->command.user;
+    const passwd* account = getpwnam(user.c_str());
+    if (account == nullptr) {
+      warn("runs as the user " + quote(user) + ", whom this host does not know");
+    } else if (geteuid() != 0 && geteuid() != account->pw_uid) {
+      warn("runs as the user " + quote(user) + ", which only root can do");
+    }
+  }
+
+  void examine_directory() {
+    std::error_code error;
+    if (fs::is_directory(task_->command.directory, error)) return;
+    // What another user may look into is not for us to say.
+    if (error == std::errc::permission_denied) return;
+    warn("runs in the directory " + quote(task_->command.directory) + ", which does not exist");
+  }
+
+  void examine_program() {
+    const std::string& program = task_->command.arguments.front();
+    if (program.find('/') != std::string::npos) {
+      const fs::path path = fs::path{task_->command.directory} / program;
+      std::error_code error;
+      if (!fs::exists(path, error)) {
+        if (!error || error == std::errc::no_such_file_or_directory)
+          warn("runs the program " + quote(program) + ", which does not exist");
+      } else if (!is_executable(path)) {
+        warn("runs " + quote(program) + ", which is not executable");
+      }
+      return;
+    }
+    const std::string directories = search_path();
+    std::string_view path = directories;
+    for (;;) {
+      const auto colon = path.find(':');
+      if (is_executable(fs::path{path.substr(0, colon)} / program)) return;
+      if (colon == std::string_view::npos) break;
+      path.remove_prefix(colon + 1);
+    }
+    warn("runs the program " + quote(program) + ", which is not in any directory of PATH");
+  }
+
+  [[nodiscard]] static bool is_executable(const fs::path& path) {
+    std::error_code error;
+    return fs::is_regular_file(path, error) && access(path.c_str(), X_OK) == 0;
+  }
+
+  [[nodiscard]] std::string search_path() const {
+    const auto& environment = task_->command.environment;
+    if (const auto own = environment.find("PATH"); own != environment.end()) return own->second;
+    const char* path = std::getenv("PATH");
+    return path != nullptr ? path : "/usr/bin:/bin";
+  }
+
+  const Calendar& calendar_;
+  Instant now_;
+  const TaskDefinition* task_ = nullptr;
+  std::map<std::tuple<std::vector<std::string>,
+                      std::string,
+                      std::map<std::string, std::string>,
+                      std::string>,
+           const TaskDefinition*>
+      commands_;
+  std::vector<Problem> warnings_;
+};
+
+}  // namespace
+
+std::vector<Problem> find_warnings(std::span<const TaskDefinition> tasks,
+                                   const Calendar& calendar,
+                                   Instant now) {
+  Examiner examiner{calendar, now};
+  for (const TaskDefinition& task : tasks) examiner.examine(task);
+  return examiner.take();
+}
+
+}  // namespace dutiful

@@ -1,0 +1,37 @@
+#include "tasks/account.h"
+
+#include <cerrno>
+#include <system_error>
+
+#include <grp.h>
+#include <pwd.h>
+
+namespace dutiful {
+
+std::optional<Account> find_account(const std::string& user) {
+  passwd entry{};
+  passwd* found = nullptr;
+  std::vector<char> texts(1024);
+  int error = ERANGE;
+  while (error == ERANGE && texts.size() <= 1024UL * 1024) {
+    texts.resize(texts.size() * 2);
+    error = getpwnam_r(user.c_str(), &entry, texts.data(), texts.size(), &found);
+  }
+  if (found == nullptr) {
+    // Some say "no such user" by these (getpwnam(3)).
+    if (error == 0 || error == ENOENT || error == ESRCH) return std::nullopt;
+    throw std::system_error(error, std::generic_category());
+  }
+
+  Account account{.user = entry.pw_uid, .group = entry.pw_gid, .home = entry.pw_dir};
+  int count = 16;
+  account.groups.resize(16);
+  if (getgrouplist(user.c_str(), entry.pw_gid, account.groups.data(), &count) < 0) {
+    account.groups.resize(static_cast<std::size_t>(count));
+    getgrouplist(user.c_str(), entry.pw_gid, account.groups.data(), &count);
+  }
+  account.groups.resize(static_cast<std::size_t>(count));
+  return account;
+}
+
+}  // namespace dutiful

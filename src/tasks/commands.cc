@@ -1,0 +1,434 @@
+#include "tasks/commands.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <stop_token>
+#include <system_error>
+#include <thread>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+
+#include "tasks/descriptor.h"
+#include "tasks/environment.h"
+#include "tasks/output_tail.h"
+#include "tasks/spawn.h"
+
+namespace dutiful {
+namespace {
+
+using Steady = std::chrono::steady_clock;
+
+// How many commands are started before those that run are looked after again.
+constexpr int spawns_per_turn = 16;
+// How much of one command's output is read before the others have their turn.
+constexpr int reads_per_turn = 16;
+// How long a killed group may take to be gone: one that waits for a disk is not waited for.
+constexpr std::chrono::seconds death_max{5};
+
+Descriptor checked(int descriptor, const char* what) {
+  if (descriptor < 0) throw std::system_error(errno, std::generic_category(), what);
+  return Descriptor{descriptor};
+}
+
+Duration duration_of(const timeval& time) {
+  return std::chrono::floor<Duration>(std::chrono::seconds{time.tv_sec} +
+                                      std::chrono::microseconds{time.tv_usec});
+}
+
+struct Order {
+  std::shared_ptr<const Command> command;
+  Run run;
+};
+
+// A run on its way from SIGTERM to its end.
+enum class Stage { running, terminating, killed };
+
+struct Running {
+  explicit Running(Run taken, std::size_t output_max) : run(std::move(taken)), tail(output_max) {}
+
+  Run run;
+  OutputTail tail;
+  Child child;
+  Steady::time_point begin;
+  Stage stage = Stage::running;
+  Steady::time_point deadline = Steady::time_point::max();  // of the stage
+  bool reaped = false;
+  CommandResult result;
+  std::optional<std::stop_callback<std::function<void()>>> on_stop;
+};
+
+// By which everything is known: process ids come back, serials do not.
+using Serial = std::uint64_t;
+constexpr Serial bell_serial = 0;
+constexpr Serial death_serial = 1;
+
+}  // namespace
+
+class Commands::Impl {
+ public:
+  explicit Impl(CommandOptions options)
+      : options_(std::move(options)),
+        environment_(daemon_environment()),
+        epoll_(checked(epoll_create1(EPOLL_CLOEXEC), "epoll")),
+        bell_(checked(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), "eventfd")) {
+    if (!options_.instance.empty()) environment_[instance_variable] = options_.instance;
+    sigset_t deaths;
+    sigemptyset(&deaths);
+    sigaddset(&deaths, SIGCHLD);
+    pthread_sigmask(SIG_BLOCK, &deaths, nullptr);
+    deaths_ = checked(signalfd(-1, &deaths, SFD_CLOEXEC | SFD_NONBLOCK), "signalfd");
+    // Descendants that lose their parents come to us, and not to an init that may not be there.
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    watch(bell_.get(), bell_serial);
+    watch(deaths_.get(), death_serial);
+    buffer_.resize(64UL * 1024);
+    thread_ = std::thread{[this] { loop(); }};
+  }
+
+  ~Impl() {
+    {
+      const std::lock_guard lock{mutex_};
+      quitting_ = true;
+    }
+    ring();
+    thread_.join();
+  }
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+
+  void take(Order order) {
+    {
+      const std::lock_guard lock{mutex_};
+      orders_.push_back(std::move(order));
+    }
+    ring();
+  }
+
+  void open() {
+    {
+      const std::lock_guard lock{mutex_};
+      open_ = true;
+    }
+    ring();
+  }
+
+  void end_all() {
+    {
+      const std::lock_guard lock{mutex_};
+      ending_ = true;
+    }
+    ring();
+  }
+
+ private:
+  void ring() noexcept {
+    const std::uint64_t one = 1;
+    [[maybe_unused]] const ssize_t written = write(bell_.get(), &one, sizeof one);
+  }
+
+  void watch(int descriptor, Serial serial) {
+    epoll_event event{.events = EPOLLIN, .data = {.u64 = serial}};
+    if (epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, descriptor, &event) != 0) {
+      throw std::system_error(errno, std::generic_category(), "epoll");
+    }
+  }
+
+  void loop() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, nullptr);
+    std::array<epoll_event, 256> events{};
+    while (take_messages()) {
+      const int count =
+          epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), timeout());
+      bool deaths = false;
+      for (int i = 0; i < count; ++i) {
+        const Serial serial = events[static_cast<std::size_t>(i)].data.u64;
+        if (serial == bell_serial) {
+          drain(bell_.get());
+        } else if (serial == death_serial) {
+          drain(deaths_.get());
+          deaths = true;
+        } else {
+          read_some(serial);
+        }
+      }
+      if (deaths) reap();
+      enforce_deadlines();
+    }
+    for (auto& [serial, running] : running_) kill(-running->child.process, SIGKILL);
+  }
+
+  void drain(int descriptor) {
+    while (read(descriptor, buffer_.data(), buffer_.size()) > 0) {
+    }
+  }
+
+  // Takes what other threads have asked for; says whether to go on.
+  bool take_messages() {
+    std::vector<Serial> overdue;
+    std::deque<Order> starting;
+    bool ending = false;
+    {
+      const std::lock_guard lock{mutex_};
+      if (quitting_) return false;
+      overdue = std::exchange(overdue_, {});
+      ending = ending_;
+      if (ending) {
+        starting = std::exchange(orders_, {});
+      } else if (open_) {
+        for (int i = 0; i < spawns_per_turn && !orders_.empty(); ++i) {
+          starting.push_back(std::move(orders_.front()));
+          orders_.pop_front();
+        }
+      }
+      more_ = open_ && !orders_.empty();
+    }
+    for (Order& order : starting) start(std::move(order), ending);
+    for (const Serial serial : overdue) {
+      const auto found = running_.find(serial);
+      if (found == running_.end()) continue;
+      found->second->result.past_time_limit = true;
+      terminate(serial, *found->second);
+    }
+    if (ending && !std::exchange(ended_all_, true)) {
+      for (auto& [serial, running] : running_) {
+        running->result.forced = true;
+        terminate(serial, *running);
+      }
+    }
+    return true;
+  }
+
+  [[nodiscard]] int timeout() const {
+    if (more_) return 0;
+    if (deadlines_.empty()) return -1;
+    const auto left = std::chrono::ceil<Duration>(deadlines_.begin()->first - Steady::now());
+    return static_cast<int>(std::clamp<Duration::rep>(left.count(), 0, 3'600'000));
+  }
+
+  void start(Order order, bool ending) {
+    const Serial serial = ++last_serial_;
+    auto running = std::make_unique<Running>(std::move(order.run), options_.output_max);
+    running->begin = Steady::now();
+    running->result.run = running->run.info();
+    try {
+      if (ending) throw SpawnError("the daemon is ending");
+      if (running->run.info().stop.stop_requested()) {
+        running->result.past_time_limit = true;
+        throw SpawnError("its time limit was over before it could be");
+      }
+      running->child = spawner_.spawn(
+          *order.command, run_environment(environment_, *order.command, running->run.info()));
+    } catch (const std::exception& error) {
+      running->result.spawn_error = error.what();
+      settle(*running);
+      return;
+    }
+    by_process_.emplace(running->child.process, serial);
+    Running& started = *running_.emplace(serial, std::move(running)).first->second;
+    try {
+      watch(started.child.output.get(), serial);
+    } catch (const std::system_error&) {
+      started.child.output.reset();  // it runs; only its output is lost
+    }
+    // May be called at once, and by any thread.
+    started.on_stop.emplace(started.run.info().stop, [this, serial] {
+      {
+        const std::lock_guard lock{mutex_};
+        overdue_.push_back(serial);
+      }
+      ring();
+    });
+  }
+
+  void read_some(Serial serial) {
+    const auto found = running_.find(serial);
+    if (found == running_.end()) return;
+    Running& running = *found->second;
+    for (int i = 0; i < reads_per_turn; ++i) {
+      const ssize_t size = read(running.child.output.get(), buffer_.data(), buffer_.size());
+      if (size < 0 && (errno == EAGAIN || errno == EINTR)) return;
+      if (size <= 0) {
+        running.child.output.reset();
+        return;
+      }
+      keep(running, {buffer_.data(), static_cast<std::size_t>(size)});
+    }
+  }
+
+  // What is there now and no more: others may hold the pipe, and write for ever.
+  void read_rest(Running& running) {
+    int left = 0;
+    if (!running.child.output.is_open()) return;
+    if (ioctl(running.child.output.get(), FIONREAD, &left) != 0) left = 0;
+    while (left > 0) {
+      const std::size_t wanted = std::min(buffer_.size(), static_cast<std::size_t>(left));
+      const ssize_t size = read(running.child.output.get(), buffer_.data(), wanted);
+      if (size <= 0) break;
+      keep(running, {buffer_.data(), static_cast<std::size_t>(size)});
+      left -= static_cast<int>(size);
+    }
+    running.child.output.reset();
+  }
+
+  void keep(Running& running, std::string_view chunk) {
+    running.tail.append(chunk);
+    if (options_.on_output) options_.on_output(running.run.info(), chunk);
+  }
+
+  void reap() {
+    int status = 0;
+    rusage usage{};
+    pid_t process = 0;
+    while ((process = wait4(-1, &status, WNOHANG, &usage)) > 0) {
+      const auto found = by_process_.find(process);
+      if (found == by_process_.end()) continue;  // a descendant that had lost its parent
+      const Serial serial = found->second;
+      by_process_.erase(found);
+      Running& running = *running_.at(serial);
+      running.reaped = true;
+      record(running.result, status, usage);
+      if (running.stage == Stage::running || group_is_gone(running)) {
+        end(serial);
+      } else {
+        lingering_.insert(serial);
+      }
+    }
+    // The group of a run that was asked to stop may outlive the command itself.
+    for (auto next = lingering_.begin(); next != lingering_.end();) {
+      const Serial serial = *next++;
+      if (group_is_gone(*running_.at(serial))) end(serial);
+    }
+  }
+
+  static bool group_is_gone(const Running& running) {
+    return kill(-running.child.process, 0) != 0 && errno == ESRCH;
+  }
+
+  static void record(CommandResult& result, int status, const rusage& usage) {
+    if (WIFSIGNALED(status)) {
+      result.signal = WTERMSIG(status);
+    } else {
+      result.exit_status = WEXITSTATUS(status);
+    }
+    result.user_time = duration_of(usage.ru_utime);
+    result.system_time = duration_of(usage.ru_stime);
+    result.memory_max = std::int64_t{usage.ru_maxrss} * 1024;
+  }
+
+  void terminate(Serial serial, Running& running) {
+    if (running.stage != Stage::running) return;
+    kill(-running.child.process, SIGTERM);
+    // One that was stopped cannot end before it goes on.
+    kill(-running.child.process, SIGCONT);
+    enter(Stage::terminating, options_.kill_grace, serial, running);
+  }
+
+  void enter(Stage stage, Duration length, Serial serial, Running& running) {
+    deadlines_.erase({running.deadline, serial});
+    running.stage = stage;
+    running.deadline = Steady::now() + length;
+    deadlines_.insert({running.deadline, serial});
+  }
+
+  void enforce_deadlines() {
+    while (!deadlines_.empty() && deadlines_.begin()->first <= Steady::now()) {
+      const Serial serial = deadlines_.begin()->second;
+      Running& running = *running_.at(serial);
+      if (running.stage == Stage::terminating) {
+        kill(-running.child.process, SIGKILL);
+        enter(Stage::killed, death_max, serial, running);
+      } else if (running.reaped) {
+        end(serial);
+      } else {
+        enter(Stage::killed, death_max, serial, running);  // the command itself must be gone
+      }
+    }
+  }
+
+  void end(Serial serial) {
+    const auto found = running_.find(serial);
+    const std::unique_ptr<Running> running = std::move(found->second);
+    running_.erase(found);
+    lingering_.erase(serial);
+    deadlines_.erase({running->deadline, serial});
+    running->on_stop.reset();
+    read_rest(*running);
+    settle(*running);
+  }
+
+  void settle(Running& running) {
+    CommandResult& result = running.result;
+    result.duration = std::chrono::floor<Duration>(Steady::now() - running.begin);
+    result.output_total = running.tail.total();
+    result.output = running.tail.take();
+    const bool succeeded = result.succeeded();
+    const std::string reason = succeeded ? "" : reason_of(result);
+    if (options_.on_end) options_.on_end(std::move(result));
+    if (succeeded) {
+      running.run.succeed();
+    } else {
+      running.run.fail(reason);
+    }
+  }
+
+  const CommandOptions options_;
+  Environment environment_;
+  Spawner spawner_;
+  Descriptor epoll_;
+  Descriptor bell_;
+  Descriptor deaths_;
+
+  std::mutex mutex_;  // guards what follows, up to the thread's own
+  std::deque<Order> orders_;
+  std::vector<Serial> overdue_;
+  bool open_ = false;
+  bool ending_ = false;
+  bool quitting_ = false;
+
+  // The thread's own.
+  std::vector<char> buffer_;
+  std::unordered_map<Serial, std::unique_ptr<Running>> running_;
+  std::unordered_map<pid_t, Serial> by_process_;               // those that are not reaped
+  std::set<Serial> lingering_;                                 // reaped, but the group lives on
+  std::set<std::pair<Steady::time_point, Serial>> deadlines_;  // of stages after `running`
+  Serial last_serial_ = death_serial;
+  bool more_ = false;  // there are orders left that could be started
+  bool ended_all_ = false;
+
+  std::thread thread_;
+};
+
+Commands::Commands(CommandOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {}
+Commands::~Commands() = default;
+
+Callback Commands::callback(Command command) {
+  auto shared = std::make_shared<const Command>(std::move(command));
+  return [impl = impl_.get(), shared](Run run) {
+    impl->take({.command = shared, .run = std::move(run)});
+  };
+}
+
+void Commands::open() {
+  impl_->open();
+}
+void Commands::end_all() {
+  impl_->end_all();
+}
+
+}  // namespace dutiful

@@ -1,0 +1,57 @@
+// Runs commands for a scheduler: thousands at a time, on one thread.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include <dutiful/run.h>
+
+#include "tasks/command.h"
+#include "tasks/command_result.h"
+
+namespace dutiful {
+
+struct CommandOptions {
+  std::string instance{};         // marks every process of ours (leftovers.h)
+  Duration kill_grace{10'000};    // between SIGTERM and SIGKILL
+  std::size_t output_max = 8192;  // bytes of its output that a result keeps
+  // Both are called by the one thread that serves all, and should be quick.
+  std::function<void(const RunInfo&, std::string_view)> on_output{};  // everything, as it comes
+  std::function<void(CommandResult)> on_end{};                        // before the run is settled
+};
+
+// A command has succeeded when it exits with 0. Its run ends with it, whatever it leaves behind;
+// what it wrote until then is read, and it never waits for a reader.
+//
+// A run that is asked to stop (RULES X2) gets SIGTERM, and SIGKILL after a grace; both go to the
+// whole process group, and the run ends when the group is gone, so that what it left does not go on
+// beside the next.
+//
+// Blocks SIGCHLD in the calling thread, and must be made before any other thread: it takes the ends
+// of all children of the process, also of those that it inherits from commands that have ended.
+class Commands {
+ public:
+  // Throws std::system_error.
+  explicit Commands(CommandOptions options);
+  // Ends what still runs, by SIGKILL.
+  ~Commands();
+  Commands(const Commands&) = delete;
+  Commands& operator=(const Commands&) = delete;
+
+  // What a registration needs. Must not be called any more once this is destroyed.
+  [[nodiscard]] Callback callback(Command command);
+
+  // Until then runs are taken, but nothing is started.
+  void open();
+
+  // Asks everything that runs to stop, and lets what has not been started fail.
+  void end_all();
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace dutiful

@@ -1,0 +1,353 @@
+// Commands by a scheduler whose time stands still until it is told otherwise.
+
+#include "tasks/commands.h"
+
+#include <chrono>
+#include <condition_variable>
+#include <csignal>
+#include <fstream>
+#include <mutex>
+#include <sstream>
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <dutiful/dutiful.h>
+#include <dutiful/testing.h>
+
+#include "support/temporary_directory.h"
+#include "support/times.h"
+#include "tasks/descriptor.h"
+#include "tasks/leftovers.h"
+
+namespace dutiful {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+class CommandRuns : public testing::Test {
+ protected:
+  ~CommandRuns() override {
+    commands.end_all();
+    scheduler.stop();
+  }
+
+  static Command shell(const std::string& script) {
+    return {.arguments = {"/bin/sh", "-c", script}};
+  }
+
+  void start(Command command, Duration time_limit = {}) {
+    scheduler.initialize({{.name = "task",
+                           .cron = "* * * * *",
+                           .callback = commands.callback(std::move(command)),
+                           .retry_delay = 1h,
+                           .time_limit = time_limit}});
+  }
+
+  CommandResult wait() {
+    std::unique_lock lock{mutex};
+    // Not wait_for(): ThreadSanitizer does not know the call that it makes.
+    const auto until = std::chrono::system_clock::now() + 60s;
+    if (!changed.wait_until(lock, until, [this] { return result.has_value(); })) {
+      throw std::runtime_error("the command does not end");
+    }
+    return std::move(*std::exchange(result, std::nullopt));
+  }
+
+  CommandResult run(Command command) {
+    commands.open();
+    start(std::move(command));
+    return wait();
+  }
+
+  // Waits until the command has opened the pipe for writing and written a line.
+  std::string line_from(const std::string& fifo) const {
+    std::ifstream pipe{fifo};
+    std::string line;
+    std::getline(pipe, line);
+    return line;
+  }
+  std::string make_fifo(const std::string& name) const {
+    const std::string path = directory.file(name);
+    EXPECT_EQ(mkfifo(path.c_str(), 0600), 0);
+    return path;
+  }
+
+  // Long enough for any command that minds SIGTERM.
+  explicit CommandRuns(Duration grace = 1min) : kill_grace(grace) {}
+  Duration kill_grace;
+
+  TemporaryDirectory directory;
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::optional<CommandResult> result;
+  std::string streamed;
+  Commands commands{
+      {.instance = "test instance",
+       .kill_grace = kill_grace,
+       .on_output = [this](const RunInfo&, std::string_view chunk) { streamed += chunk; },
+       .on_end =
+           [this](CommandResult ended) {
+             const std::lock_guard lock{mutex};
+             result = std::move(ended);
+             changed.notify_all();
+           }}};
+  std::shared_ptr<ManualClock> clock = std::make_shared<ManualClock>(at("2025-03-03T10:00:05Z"));
+  Scheduler scheduler{{.zone = Zone::utc(), .clock = clock}};
+};
+
+TEST_F(CommandRuns, succeed_with_exit_status_0) {
+  const auto ended = run(shell("echo out; echo err >&2"));
+  EXPECT_TRUE(ended.succeeded());
+  EXPECT_EQ(ended.exit_status, 0);
+  EXPECT_EQ(ended.output, "out\nerr\n");
+  EXPECT_EQ(streamed, "out\nerr\n");
+}
+
+TEST_F(CommandRuns, fail_with_another_exit_status_and_quote_the_last_line) {
+  const auto ended = run(shell("echo first; echo no such host; exit 3"));
+  EXPECT_FALSE(ended.succeeded());
+  EXPECT_EQ(reason_of(ended), "exit status 3: no such host");
+}
+
+TEST_F(CommandRuns, fail_by_a_signal) {
+  const auto ended = run(shell("kill -SEGV $$"));
+  EXPECT_EQ(ended.signal, SIGSEGV);
+  EXPECT_EQ(reason_of(ended), "killed by SIGSEGV");
+}
+
+TEST_F(CommandRuns, are_told_which_run_they_are) {
+  const auto ended = run(
+      {.arguments = {"/bin/sh",
+                     "-c",
+                     "echo $DUTIFUL_TASK $DUTIFUL_PULSE $DUTIFUL_ATTEMPT $DUTIFUL_REASON $MINE; "
+                     "echo $DUTIFUL_KEY; echo $DUTIFUL_INSTANCE"},
+       .environment = {{"MINE", "yes"}}});
+  EXPECT_EQ(ended.output,
+            "task 2025-03-03T10:00:00.000Z 1 boot yes\n"
+            "task@2025-03-03T10:00:00.000Z#1\ntest instance\n");
+}
+
+TEST_F(CommandRuns, have_a_session_of_their_own_and_no_descriptor_of_ours) {
+  const int leak = open("/dev/null", O_RDONLY);  // not close-on-exec
+  // ls has the three, and the directory it reads.
+  const auto ended =
+      run(shell("ls /proc/self/fd | tr '\\n' ' '; readlink /proc/self/fd/0; "
+                "cut -d' ' -f5,6 /proc/$$/stat; echo $$"));
+  close(leak);
+  std::istringstream lines{ended.output};
+  std::string descriptors;
+  std::string group;
+  std::string session;
+  std::string process;
+  std::getline(lines, descriptors);
+  lines >> group >> session >> process;
+  EXPECT_EQ(descriptors, "0 1 2 3 /dev/null");
+  EXPECT_EQ(group, process);
+  EXPECT_EQ(session, process);
+}
+
+TEST_F(CommandRuns, have_no_signal_blocked_or_ignored) {
+  const auto before = std::signal(SIGPIPE, SIG_IGN);
+  const auto ended = run(shell("grep -E '^Sig(Blk|Ign)' /proc/self/status"));
+  std::signal(SIGPIPE, before);
+  EXPECT_EQ(ended.output, "SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n");
+}
+
+TEST_F(CommandRuns, keep_the_limit_of_descriptors_that_the_daemon_had) {
+  const auto ended = run(shell("ulimit -Sn; ulimit -Hn"));
+  rlimit ours{};
+  getrlimit(RLIMIT_NOFILE, &ours);
+  EXPECT_EQ(ours.rlim_cur, ours.rlim_max);
+  std::istringstream lines{ended.output};
+  std::string soft;
+  lines >> soft;
+  EXPECT_NE(soft, "unlimited");
+  EXPECT_LE(std::stoul(soft), ours.rlim_max);
+}
+
+TEST_F(CommandRuns, happen_in_their_directory) {
+  auto command = shell("pwd");
+  command.directory = "/usr";
+  EXPECT_EQ(run(command).output, "/usr\n");
+}
+
+TEST_F(CommandRuns, are_found_on_their_own_path) {
+  const std::string program = directory.file("greet");
+  std::ofstream{program} << "#!/bin/sh\necho hello $1\n";
+  chmod(program.c_str(), 0755);
+  const auto ended =
+      run({.arguments = {"greet", "you"},
+           .environment = {{"PATH", "/nonexistent:" + directory.file("") + ":/bin"}}});
+  EXPECT_EQ(ended.output, "hello you\n");
+}
+
+struct Unstartable {
+  Command command;
+  std::string reason;
+};
+
+class CannotStart : public CommandRuns, public testing::WithParamInterface<Unstartable> {};
+
+TEST_P(CannotStart, and_the_reason_is_clear) {
+  const auto ended = run(GetParam().command);
+  EXPECT_FALSE(ended.succeeded());
+  EXPECT_EQ(reason_of(ended), "it could not be started: " + GetParam().reason);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Commands,
+    CannotStart,
+    testing::Values(
+        Unstartable{{.arguments = {"/no/such/program"}},
+                    R"("/no/such/program", or the interpreter it names, does not exist)"},
+        Unstartable{{.arguments = {"no-such-program"}},
+                    R"(there is no program "no-such-program" on the PATH)"},
+        Unstartable{{.arguments = {"/etc/passwd"}},
+                    R"("/etc/passwd" cannot be executed: Permission denied)"},
+        Unstartable{{.arguments = {"/bin/true"}, .directory = "/no/such"},
+                    R"(its directory "/no/such" cannot be entered: No such file or directory)"},
+        Unstartable{{.arguments = {"/bin/true"}, .user = "nobody-of-this-name"},
+                    R"(there is no user "nobody-of-this-name" on this host)"}));
+
+TEST_F(CommandRuns, fail_where_the_host_has_no_descriptor_left) {
+#ifdef __SANITIZE_ADDRESS__
+  GTEST_SKIP() << "the sanitizer needs descriptors of its own to look at an object";
+#endif
+  commands.open();
+  rlimit before{};
+  getrlimit(RLIMIT_NOFILE, &before);
+  const Descriptor probe{dup(0)};
+  const rlimit none{.rlim_cur = static_cast<rlim_t>(probe.get()), .rlim_max = before.rlim_max};
+  setrlimit(RLIMIT_NOFILE, &none);
+  start({.arguments = {"/bin/true"}});
+  const auto ended = wait();
+  setrlimit(RLIMIT_NOFILE, &before);
+  EXPECT_THAT(reason_of(ended),
+              AllOf(HasSubstr("no pipe for its output: Too many open files"),
+                    HasSubstr("--max-concurrent")));
+}
+
+TEST_F(CommandRuns, become_another_user_with_all_groups_of_it) {
+  if (geteuid() != 0) GTEST_SKIP() << "needs root";
+  auto command =
+      shell("id -u; id -G; echo $HOME $USER; cat /proc/self/loginuid 2>/dev/null | wc -l");
+  command.user = "nobody";
+  const auto ended = run(command);
+  EXPECT_THAT(ended.output, StartsWith("65534\n65534\n/nonexistent nobody\n"));
+  EXPECT_EQ(geteuid(), 0U);  // and the daemon has not
+}
+
+TEST_F(CommandRuns, past_their_time_limit_get_SIGTERM) {
+  commands.open();
+  const std::string ready = make_fifo("ready");
+  start(shell("trap 'echo cleaned up; exit 0' TERM; echo > " + ready +
+              "; while :; do sleep 0.05; done"),
+        10s);
+  line_from(ready);
+  clock->advance(10s);
+  const auto ended = wait();
+  EXPECT_TRUE(ended.past_time_limit);
+  EXPECT_FALSE(ended.succeeded());
+  EXPECT_THAT(ended.output, testing::EndsWith("cleaned up\n"));
+}
+
+class ImpatientCommandRuns : public CommandRuns {
+ protected:
+  ImpatientCommandRuns() : CommandRuns(50ms) {}
+};
+
+TEST_F(ImpatientCommandRuns, that_ignore_SIGTERM_are_killed_with_all_their_group) {
+  commands.open();
+  const std::string ready = make_fifo("ready");
+  // The grandchild holds the pipe and ignores SIGTERM; the command itself ends at once.
+  start(shell("(trap '' TERM; echo $$ > " + ready + "; while :; do sleep 1000; done) & wait"), 10s);
+  const pid_t group = std::stoi(line_from(ready));
+  clock->advance(10s);
+  const auto ended = wait();
+  EXPECT_TRUE(ended.past_time_limit);
+  EXPECT_EQ(ended.signal, SIGTERM);
+  EXPECT_EQ(kill(-group, 0), -1);
+  EXPECT_EQ(errno, ESRCH);
+}
+
+TEST_F(CommandRuns, end_with_the_command_though_a_grandchild_holds_the_pipe) {
+  const std::string hold = make_fifo("hold");
+  const auto ended = run(shell("echo before; cat " + hold + " & exit 0"));
+  EXPECT_EQ(ended.output, "before\n");
+  std::ofstream{hold} << "now\n";  // the grandchild went on
+}
+
+TEST_F(CommandRuns, may_write_without_end_and_only_the_last_is_kept) {
+  const auto ended = run(shell("yes 0123456 | head -c 100000000; echo; echo the end"));
+  EXPECT_EQ(ended.output_total, 100'000'009U);
+  EXPECT_EQ(ended.output.size(), 8192U);
+  EXPECT_THAT(ended.output, testing::EndsWith("\nthe end\n"));
+  streamed.clear();
+}
+
+TEST_F(CommandRuns, wait_for_the_gate_and_fail_if_it_never_opens) {
+  start(shell("echo ran"));
+  commands.end_all();
+  EXPECT_EQ(reason_of(wait()), "it could not be started: the daemon is ending");
+}
+
+TEST(Leftovers, are_found_by_the_name_of_their_daemon) {
+  int pipe_ends[2];
+  ASSERT_EQ(pipe(pipe_ends), 0);
+  const std::string mine = new_instance();
+  const auto start_one = [&](const std::string& instance) {
+    const pid_t process = fork();
+    if (process == 0) {
+      setenv("DUTIFUL_INSTANCE", instance.c_str(), 1);
+      // Forks twice and leaves the session; only then tells.
+      execl("/bin/sh",
+            "sh",
+            "-c",
+            ("(setsid sh -c 'echo >&" + std::to_string(pipe_ends[1]) +
+             "; exec sleep 1000' &) ; exec sleep 1000")
+                .c_str(),
+            nullptr);
+      _exit(127);
+    }
+    char told = 0;
+    EXPECT_EQ(read(pipe_ends[0], &told, 1), 1);
+    return process;
+  };
+  const pid_t left = start_one(mine);
+  const pid_t other = start_one("another");
+
+  const Sweep sweep = end_leftovers({mine}, 10s);
+  EXPECT_GE(sweep.ended, 2U);
+  EXPECT_THAT(sweep.remaining, testing::IsEmpty());
+  EXPECT_EQ(waitpid(left, nullptr, 0), left);
+  EXPECT_EQ(waitpid(other, nullptr, WNOHANG), 0);
+
+  EXPECT_GE(end_leftovers({"another"}, 10s).ended, 2U);
+  EXPECT_EQ(waitpid(other, nullptr, 0), other);
+  close(pipe_ends[0]);
+  close(pipe_ends[1]);
+}
+
+TEST(Leftovers, names_are_kept_until_their_processes_are_gone) {
+  TemporaryDirectory directory;
+  Instances instances{directory.file("state.db")};
+  EXPECT_THAT(instances.enter("a"), testing::IsEmpty());
+  EXPECT_THAT(instances.enter("b"), testing::ElementsAre("a"));
+  EXPECT_THAT(instances.enter("c"), testing::ElementsAre("a", "b"));
+  instances.keep_only("c");
+  EXPECT_THAT(instances.enter("d"), testing::ElementsAre("c"));
+  instances.clear();
+  EXPECT_THAT(instances.enter("e"), testing::IsEmpty());
+}
+
+}  // namespace
+}  // namespace dutiful

@@ -1,0 +1,293 @@
+#include "tasks/daemon.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <exception>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <unordered_map>
+
+#include <poll.h>
+#include <sys/eventfd.h>
+
+#include <dutiful/scheduler.h>
+
+#include "tasks/commands.h"
+#include "tasks/event_text.h"
+#include "tasks/history.h"
+#include "tasks/leftovers.h"
+#include "tasks/log.h"
+#include "tasks/output_lines.h"
+#include "tasks/signals.h"
+#include "tasks/supervisor.h"
+#include "time/iso8601.h"
+
+namespace dutiful {
+namespace {
+
+using Steady = std::chrono::steady_clock;
+
+// How long processes of a daemon before may take to die.
+constexpr std::chrono::seconds leftovers_wait_max{30};
+
+// When each run should have started, from its event until it ends.
+class ScheduledTimes {
+ public:
+  void take(const Event& event) {
+    if (event.name != "TaskRunStarted") return;
+    const auto task = text(event, "taskName");
+    const auto time = parse_timestamp(text(event, "scheduledTime"));
+    if (!time || !time->offset) return;
+    const std::lock_guard lock{mutex_};
+    times_[task] = time->instant(*time->offset);
+  }
+
+  std::optional<Instant> give(const std::string& task) {
+    const std::lock_guard lock{mutex_};
+    const auto found = times_.find(task);
+    if (found == times_.end()) return std::nullopt;
+    const Instant time = found->second;
+    times_.erase(found);
+    return time;
+  }
+
+ private:
+  static std::string text(const Event& event, std::string_view name) {
+    for (const EventField& field : event.fields) {
+      const auto* value = std::get_if<std::string>(&field.value);
+      if (field.name == name && value != nullptr) return *value;
+    }
+    return "";
+  }
+
+  std::mutex mutex_;
+  std::unordered_map<std::string, Instant> times_;
+};
+
+}  // namespace
+
+class Daemon::Impl {
+ public:
+  explicit Impl(DaemonOptions options)
+      : options_(std::move(options)),
+        zone_(Zone::host()),
+        stopped_(eventfd(0, EFD_CLOEXEC)),
+        log_(STDOUT_FILENO),
+        colour_(isatty(STDOUT_FILENO) != 0 ? Colour::ansi : Colour::none),
+        lines_([this](const std::string& task, std::string_view line) {
+          tell("TaskOutput", Level::info, {{"taskName", task}, {"text", std::string{line}}});
+        }),
+        instance_(new_instance()),
+        instances_(options_.state),
+        history_({.state = options_.state,
+                  .runs_max = options_.history,
+                  .on_failure =
+                      [this](const std::string& error) {
+                        tell("HistoryFailed", Level::warning, {{"error", error}});
+                      }}),
+        commands_(command_options()),
+        scheduler_({.state = options_.state,
+                    .reinitialize = Reinitialize::reconcile,
+                    .max_concurrent = options_.max_concurrent,
+                    .zone = zone_,
+                    .events = [this](const Event& event) { take(event); }}) {
+    if (!stopped_.is_open()) throw std::system_error(errno, std::generic_category(), "eventfd");
+  }
+
+  void run(const std::vector<TaskDefinition>& tasks) {
+    // Now the state is ours. What it starts waits until nothing of a daemon before is left.
+    scheduler_.initialize(registrations(tasks));
+    try {
+      sweep();
+    } catch (...) {
+      commands_.end_all();
+      scheduler_.stop();
+      throw;
+    }
+    tell_loaded(tasks.size());
+    commands_.open();
+    supervisor_.ready();
+
+    serve();
+    if (stop_error_) std::rethrow_exception(stop_error_);
+    instances_.clear();
+  }
+
+ private:
+  CommandOptions command_options() {
+    CommandOptions command_options{.instance = instance_, .kill_grace = options_.kill_grace};
+    if (options_.output) {
+      command_options.on_output = [this](const RunInfo& run, std::string_view chunk) {
+        lines_.add(run.task, chunk);
+      };
+    }
+    command_options.on_end = [this](CommandResult result) {
+      if (options_.output) lines_.finish(result.run.task);
+      const auto scheduled = scheduled_.give(result.run.task);
+      history_.add({.result = std::move(result), .scheduled = scheduled});
+    };
+    return command_options;
+  }
+
+  std::vector<Registration> registrations(const std::vector<TaskDefinition>& tasks) {
+    std::vector<Registration> list;
+    list.reserve(tasks.size());
+    for (const TaskDefinition& task : tasks) {
+      list.push_back({.name = task.name,
+                      .cron = task.cron,
+                      .callback = commands_.callback(task.command),
+                      .retry_delay = task.retry_delay,
+                      .time_limit = task.time_limit});
+    }
+    return list;
+  }
+
+  void sweep() {
+    const auto before = instances_.enter(instance_);
+    const Sweep sweep = end_leftovers(before, leftovers_wait_max);
+    if (sweep.ended > 0) {
+      tell("LeftoversEnded", Level::warning, {{"count", static_cast<std::int64_t>(sweep.ended)}});
+    }
+    if (!sweep.remaining.empty()) {
+      std::string processes;
+      for (const int process : sweep.remaining) processes += ' ' + std::to_string(process);
+      throw std::runtime_error(
+          "commands that a daemon before has left do not die, and nothing is run beside them; "
+          "see to the processes" +
+          processes);
+    }
+    instances_.keep_only(instance_);
+  }
+
+  // Waits for signals and for the end.
+  void serve() {
+    std::array<pollfd, 2> waiting{{{.fd = signals_.descriptor(), .events = POLLIN, .revents = 0},
+                                   {.fd = stopped_.get(), .events = POLLIN, .revents = 0}}};
+    while (true) {
+      (void)poll(waiting.data(), waiting.size(), timeout());
+      if (supervisor_.alive_every()) supervisor_.alive();
+      if (waiting[1].revents != 0) break;
+      while (const auto signal = signals_.take()) on_signal(*signal);
+      if (stopper_.joinable() && Steady::now() >= deadline_) end_commands("the grace is over");
+    }
+    stopper_.join();
+  }
+
+  [[nodiscard]] int timeout() const {
+    auto wait = supervisor_.alive_every().value_or(Duration{-1});
+    if (deadline_ != Steady::time_point::max()) {
+      const auto left =
+          std::max(std::chrono::ceil<Duration>(deadline_ - Steady::now()), Duration::zero());
+      if (wait < Duration::zero() || left < wait) wait = left;
+    }
+    return static_cast<int>(std::min<Duration::rep>(wait.count(), 3'600'000));
+  }
+
+  void on_signal(int signal) {
+    const bool stopping = stopper_.joinable();
+    if (signal == SIGHUP) {
+      if (!stopping) reload();
+    } else if (!stopping) {
+      stop();
+    } else {
+      end_commands("a second signal came");
+    }
+  }
+
+  void stop() {
+    supervisor_.stopping();
+    if (options_.grace) deadline_ = Steady::now() + *options_.grace;
+    stopper_ = std::thread{[this] {
+      try {
+        scheduler_.stop();
+      } catch (...) {
+        stop_error_ = std::current_exception();
+      }
+      const std::uint64_t one = 1;
+      [[maybe_unused]] const ssize_t written = write(stopped_.get(), &one, sizeof one);
+    }};
+  }
+
+  void end_commands(const std::string& reason) {
+    deadline_ = Steady::time_point::max();
+    tell("CommandsEnding", Level::warning, {{"reason", reason}});
+    commands_.end_all();
+  }
+
+  // RULES I4, reconcile: what runs goes on; where anything is wrong, so does the old list.
+  void reload() {
+    supervisor_.reloading();
+    try {
+      const TaskFile file = parse_task_file(options_.read_file());
+      for (const Problem& problem : file.problems) {
+        reject(options_.file + ':' + std::to_string(problem.place.line) + ':' +
+               std::to_string(problem.place.column) + ": " + problem.message);
+      }
+      if (file.problems.empty()) {
+        scheduler_.initialize(registrations(file.tasks));
+        tell_loaded(file.tasks.size());
+      }
+    } catch (const std::exception& error) {
+      reject(error.what());
+    }
+    supervisor_.ready();
+  }
+
+  void reject(const std::string& error) {
+    tell("TaskFileRejected", Level::error, {{"error", error + "; the tasks stay as they were"}});
+  }
+
+  void tell_loaded(std::size_t tasks) {
+    tell("TaskFileLoaded",
+         Level::info,
+         {{"file", options_.file},
+          {"tasks", static_cast<std::int64_t>(tasks)},
+          {"state", options_.state}});
+  }
+
+  void tell(std::string_view name, Level level, std::vector<EventField> fields) {
+    take({.name = name, .level = level, .at = options_.now(), .fields = std::move(fields)});
+  }
+
+  void take(const Event& event) {
+    scheduled_.take(event);
+    if (event.level == Level::debug && !options_.verbose) return;
+    log_.write(options_.log == DaemonOptions::LogFormat::json ? to_json(event)
+                                                              : to_text(event, zone_, colour_));
+  }
+
+  const DaemonOptions options_;
+  Signals signals_;  // before any thread
+  const Zone zone_;
+  Descriptor stopped_;  // readable when scheduler_.stop() has returned
+  Log log_;
+  const Colour colour_;
+  OutputLines lines_;  // belongs to the thread of commands_
+  ScheduledTimes scheduled_;
+  const std::string instance_;
+  Instances instances_;
+  HistoryWriter history_;
+  Commands commands_;
+  Supervisor supervisor_;
+  Scheduler scheduler_;
+  std::thread stopper_;
+  std::exception_ptr stop_error_;
+  Steady::time_point deadline_ = Steady::time_point::max();  // of the grace
+};
+
+Daemon::Daemon(DaemonOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {}
+Daemon::~Daemon() = default;
+
+void Daemon::run(const std::vector<TaskDefinition>& tasks) {
+  impl_->run(tasks);
+}
+
+std::string default_state_of(const std::string& file) {
+  constexpr std::string_view suffix = ".toml";
+  return (file.ends_with(suffix) ? file.substr(0, file.size() - suffix.size()) : file) + ".db";
+}
+
+}  // namespace dutiful

@@ -1,0 +1,54 @@
+// The daemon: runs the tasks of a file until it is told to end.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <dutiful/time.h>
+
+#include "tasks/task_file.h"
+
+namespace dutiful {
+
+struct DaemonOptions {
+  std::string file{};                        // as messages name it
+  std::function<std::string()> read_file{};  // again, at SIGHUP; throws where it cannot be read
+  std::string state{};                       // an SQLite file
+  std::function<Instant()> now{};
+  std::optional<Duration> grace{};  // how long commands may take to finish; none: as they like
+  Duration kill_grace{10'000};      // between SIGTERM and SIGKILL
+  std::size_t max_concurrent = 64;  // commands at one time; 0: no bound
+  std::size_t history = 100;        // runs kept of each task
+  enum class LogFormat { human, json } log = LogFormat::json;
+  bool verbose = false;  // also events of the level DEBUG
+  bool output = false;   // also what commands write
+};
+
+// SIGTERM and SIGINT end it: nothing is started any more, what runs may finish. At a second one, or
+// when the grace is over, what runs is ended. SIGHUP reads the file again; one with problems is
+// reported, and the old list goes on.
+//
+// In the foreground, with its log on standard output; also as the first process of a container.
+class Daemon {
+ public:
+  // To be made before any thread.
+  explicit Daemon(DaemonOptions options);
+  ~Daemon();
+  Daemon(const Daemon&) = delete;
+  Daemon& operator=(const Daemon&) = delete;
+
+  // Returns when everything has ended. Throws the errors of Scheduler::initialize() and stop(), and
+  // std::system_error.
+  void run(const std::vector<TaskDefinition>& tasks);
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+// Where the state of a task file is unless told otherwise: tasks.toml -> tasks.db.
+[[nodiscard]] std::string default_state_of(const std::string& file);
+
+}  // namespace dutiful

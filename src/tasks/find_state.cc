@@ -1,0 +1,49 @@
+#include "tasks/find_state.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <stdexcept>
+#include <vector>
+
+#include "store/sqlite/sqlite_store.h"
+#include "tasks/daemon.h"
+#include "text/quote.h"
+
+namespace dutiful {
+namespace {
+
+bool is_state(const std::string& path) {
+  try {
+    (void)read_sqlite_state(path);
+    return true;
+  } catch (const TaskTryDeserializeError&) {
+    return true;  // a damaged one, which is worth a look
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+}  // namespace
+
+std::string find_state(const std::optional<std::string>& where) {
+  if (where) return where->ends_with(".toml") ? default_state_of(*where) : *where;
+  std::vector<std::string> found;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator{".", error}) {
+    const std::string name = entry.path().filename().string();
+    if (name.ends_with(".db") && is_state(name)) found.push_back(name);
+  }
+  if (found.size() == 1) return found.front();
+  if (found.empty()) {
+    throw std::runtime_error(
+        "there is no state in this directory; give one by --state, or the task file that it "
+        "belongs to");
+  }
+  std::ranges::sort(found);
+  std::string names;
+  for (const std::string& name : found) names += (names.empty() ? "" : ", ") + quote(name);
+  throw std::runtime_error("there are several states in this directory; give one by --state: " +
+                           names);
+}
+
+}  // namespace dutiful

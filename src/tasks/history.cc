@@ -1,0 +1,250 @@
+#include "tasks/history.h"
+
+#include <csignal>
+#include <filesystem>
+#include <memory>
+#include <set>
+#include <utility>
+
+#include <dutiful/errors.h>
+
+#include "store/sqlite/database.h"
+#include "tasks/environment.h"
+
+namespace dutiful {
+namespace {
+
+// Marks a file as ours: "duth". Stored, so never changed.
+constexpr std::int64_t application_id = 0x64757468;
+constexpr std::int64_t schema_version = 1;
+
+constexpr const char* schema = R"(
+  CREATE TABLE run (
+    id INTEGER PRIMARY KEY,
+    task TEXT NOT NULL,
+    reason TEXT NOT NULL,
+    pulse INTEGER NOT NULL,
+    attempt INTEGER NOT NULL,
+    scheduled INTEGER,
+    started INTEGER NOT NULL,
+    duration_ms INTEGER NOT NULL,
+    exit_status INTEGER,
+    signal INTEGER,
+    spawn_error TEXT NOT NULL,
+    past_time_limit INTEGER NOT NULL,
+    forced INTEGER NOT NULL,
+    user_ms INTEGER NOT NULL,
+    system_ms INTEGER NOT NULL,
+    memory_max INTEGER NOT NULL,
+    output BLOB NOT NULL,
+    output_total INTEGER NOT NULL
+  );
+  CREATE INDEX run_of_task ON run (task, id);
+)";
+
+// More than these wait only where the disk does not answer; the oldest are lost.
+constexpr std::size_t waiting_max = 20'000;
+
+std::int64_t milliseconds(Instant instant) {
+  return instant.time_since_epoch().count();
+}
+
+void check_origin(const Database& database) {
+  const std::int64_t origin = database.integer("PRAGMA application_id");
+  const std::int64_t tables = database.integer("SELECT count(*) FROM sqlite_schema");
+  if (origin != application_id && (origin != 0 || tables > 0)) {
+    throw StoreError(database.path(), "is no history of dutiful; move it away");
+  }
+  if (database.integer("PRAGMA user_version") > schema_version) {
+    throw StoreError(database.path(), "was written by a newer dutiful; move it away");
+  }
+}
+
+void bind_optional(Statement& statement, int parameter, std::optional<std::int64_t> value) {
+  if (value) {
+    statement.bind(parameter, *value);
+  } else {
+    statement.bind_null(parameter);
+  }
+}
+
+std::optional<std::int64_t> optional_integer(const Statement& row, int column) {
+  return row.is_null(column) ? std::nullopt : std::optional{row.integer(column)};
+}
+
+Reason reason_named(std::string_view name) {
+  for (const Reason reason : {Reason::retry, Reason::orphan, Reason::boot}) {
+    if (name == name_of(reason)) return reason;
+  }
+  return Reason::cron;
+}
+
+HistoryEntry read_entry(const Statement& row) {
+  HistoryEntry entry;
+  CommandResult& result = entry.result;
+  result.run.task = row.text(0);
+  result.run.reason = reason_named(row.text(1));
+  result.run.pulse = Instant{Duration{row.integer(2)}};
+  result.run.attempt = static_cast<std::uint32_t>(row.integer(3));
+  if (const auto scheduled = optional_integer(row, 4)) {
+    entry.scheduled = Instant{Duration{*scheduled}};
+  }
+  result.run.started = Instant{Duration{row.integer(5)}};
+  result.duration = Duration{row.integer(6)};
+  if (const auto status = optional_integer(row, 7)) result.exit_status = static_cast<int>(*status);
+  if (const auto signal = optional_integer(row, 8)) result.signal = static_cast<int>(*signal);
+  result.spawn_error = row.text(9);
+  result.past_time_limit = row.integer(10) != 0;
+  result.forced = row.integer(11) != 0;
+  result.user_time = Duration{row.integer(12)};
+  result.system_time = Duration{row.integer(13)};
+  result.memory_max = row.integer(14);
+  result.output = row.text(15);
+  result.output_total = static_cast<std::uint64_t>(row.integer(16));
+  return entry;
+}
+
+}  // namespace
+
+std::string history_of(const std::string& state) {
+  return state + "-history";
+}
+
+// The open file.
+class HistoryWriter::File {
+ public:
+  explicit File(const std::string& path) : database_(path) {
+    check_origin(database_);
+    // Readers go on meanwhile. The last runs before a power cut may be lost; the state is
+    // elsewhere.
+    database_.execute("PRAGMA journal_mode = WAL");
+    database_.execute("PRAGMA synchronous = NORMAL");
+    if (database_.integer("PRAGMA user_version") == 0) {
+      Transaction transaction{database_};
+      database_.execute(schema);
+      database_.execute(("PRAGMA application_id = " + std::to_string(application_id)).c_str());
+      database_.execute(("PRAGMA user_version = " + std::to_string(schema_version)).c_str());
+      transaction.commit();
+    }
+    insert_ = std::make_unique<Statement>(
+        database_,
+        "INSERT INTO run VALUES (NULL, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14,"
+        " ?15, ?16, ?17)");
+    trim_ = std::make_unique<Statement>(
+        database_,
+        "DELETE FROM run WHERE task = ?1 AND id <="
+        " (SELECT id FROM run WHERE task = ?1 ORDER BY id DESC LIMIT 1 OFFSET ?2)");
+  }
+
+  void write(const std::deque<HistoryEntry>& entries, std::size_t runs_max) {
+    Transaction transaction{database_};
+    std::set<std::string_view> tasks;
+    for (const HistoryEntry& entry : entries) {
+      insert(entry);
+      tasks.insert(entry.result.run.task);
+    }
+    for (const std::string_view task : tasks) {
+      trim_->bind(0, task);
+      trim_->bind(1, static_cast<std::int64_t>(runs_max));
+      trim_->run();
+    }
+    transaction.commit();
+  }
+
+ private:
+  void insert(const HistoryEntry& entry) {
+    const CommandResult& result = entry.result;
+    insert_->bind(0, result.run.task);
+    insert_->bind(1, std::string_view{name_of(result.run.reason)});
+    insert_->bind(2, milliseconds(result.run.pulse));
+    insert_->bind(3, std::int64_t{result.run.attempt});
+    bind_optional(*insert_,
+                  4,
+                  entry.scheduled ? std::optional{milliseconds(*entry.scheduled)} : std::nullopt);
+    insert_->bind(5, milliseconds(result.run.started));
+    insert_->bind(6, result.duration.count());
+    bind_optional(*insert_, 7, result.exit_status);
+    bind_optional(*insert_, 8, result.signal);
+    insert_->bind(9, result.spawn_error);
+    insert_->bind(10, std::int64_t{result.past_time_limit ? 1 : 0});
+    insert_->bind(11, std::int64_t{result.forced ? 1 : 0});
+    insert_->bind(12, result.user_time.count());
+    insert_->bind(13, result.system_time.count());
+    insert_->bind(14, result.memory_max);
+    insert_->bind_bytes(15, result.output.empty() ? std::string_view{""} : result.output);
+    insert_->bind(16, static_cast<std::int64_t>(result.output_total));
+    insert_->run();
+  }
+
+  Database database_;
+  std::unique_ptr<Statement> insert_;
+  std::unique_ptr<Statement> trim_;
+};
+
+HistoryWriter::HistoryWriter(Options options)
+    : options_(std::move(options)), thread_([this] { loop(); }) {}
+
+HistoryWriter::~HistoryWriter() {
+  {
+    const std::lock_guard lock{mutex_};
+    ending_ = true;
+  }
+  changed_.notify_one();
+  thread_.join();
+}
+
+void HistoryWriter::add(HistoryEntry entry) {
+  if (options_.runs_max == 0) return;
+  {
+    const std::lock_guard lock{mutex_};
+    if (entries_.size() >= waiting_max) entries_.pop_front();
+    entries_.push_back(std::move(entry));
+  }
+  changed_.notify_one();
+}
+
+void HistoryWriter::loop() {
+  std::unique_ptr<File> file;
+  std::string told;  // the failure that was told last: one that stays is told once
+  std::unique_lock lock{mutex_};
+  while (true) {
+    changed_.wait(lock, [this] { return ending_ || !entries_.empty(); });
+    if (entries_.empty()) return;
+    const std::deque<HistoryEntry> taken = std::exchange(entries_, {});
+    lock.unlock();
+    try {
+      if (!file) file = std::make_unique<File>(history_of(options_.state));
+      file->write(taken, options_.runs_max);
+      told.clear();
+    } catch (const std::exception& error) {
+      file.reset();
+      if (std::exchange(told, error.what()) != error.what() && options_.on_failure) {
+        options_.on_failure(error.what());
+      }
+    }
+    lock.lock();
+  }
+}
+
+std::vector<HistoryEntry> read_history(const HistoryQuery& query) {
+  std::vector<HistoryEntry> entries;
+  const std::string path = history_of(query.state);
+  std::error_code error;
+  if (!std::filesystem::exists(path, error)) return entries;
+  const Database database{path, Database::Access::read_only};
+  check_origin(database);
+  if (database.integer("PRAGMA user_version") == 0) return entries;
+  const std::string columns =
+      "SELECT task, reason, pulse, attempt, scheduled, started, duration_ms, exit_status, signal,"
+      " spawn_error, past_time_limit, forced, user_ms, system_ms, memory_max, output, output_total"
+      " FROM run ";
+  Statement row{database,
+                columns + (query.task ? "WHERE task = ?2 ORDER BY id DESC LIMIT ?1"
+                                      : "ORDER BY id DESC LIMIT ?1")};
+  row.bind(0, static_cast<std::int64_t>(query.count));
+  if (query.task) row.bind(1, *query.task);
+  while (row.step()) entries.push_back(read_entry(row));
+  return entries;
+}
+
+}  // namespace dutiful

@@ -1,0 +1,206 @@
+#include "tasks/import_crontab.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include <dutiful/cron.h>
+
+#include "tasks/task_name.h"
+#include "tasks/toml_text.h"
+#include "text/quote.h"
+
+namespace dutiful {
+namespace {
+
+constexpr std::string_view preface =
+    "#\n"
+    "# What is not as with cron: a run that was missed while nothing ran the tasks is made up "
+    "for,\n"
+    "# once; a task never runs twice at the same time; nobody is mailed; where the clocks are set\n"
+    "# forward or back, a minute that does not exist is skipped, and one that comes twice runs "
+    "twice.\n"
+    "\n"
+    "[defaults]\n"
+    "retry = \"366d\"  # cron never retries: the next run comes before this delay is over\n";
+
+struct Task {
+  std::string name;
+  std::vector<std::string> run;  // a single one is for /bin/sh
+  std::string cron;
+  std::string user;
+  std::string directory;
+  std::map<std::string, std::string> environment;
+};
+
+// A value that all tasks have; nothing where they differ.
+template <typename Value>
+std::optional<std::string> common(const std::vector<Task>& tasks, Value value) {
+  if (tasks.empty()) return std::nullopt;
+  const std::optional<std::string> first = value(tasks.front());
+  const bool all =
+      first && std::ranges::all_of(tasks, [&](const Task& task) { return value(task) == first; });
+  return all ? first : std::nullopt;
+}
+
+std::string print_environment(const std::map<std::string, std::string>& environment) {
+  std::string out;
+  for (const auto& [name, value] : environment) {
+    out.append(out.empty() ? "{ " : ", ")
+        .append(toml_key(name))
+        .append(" = ")
+        .append(toml_string(value));
+  }
+  return "environment = " + out + " }\n";
+}
+
+std::string print_run(const std::vector<std::string>& run) {
+  if (run.size() == 1) return "run = " + toml_string(run[0]) + '\n';
+  std::string out;
+  for (const std::string& argument : run)
+    out.append(out.empty() ? "[" : ", ").append(toml_string(argument));
+  return "run = " + out + "]\n";
+}
+
+class Importer {
+ public:
+  explicit Importer(const ImportOptions& options) : options_(options) {}
+
+  Import import(std::string_view text) {
+    const std::vector<CrontabLine> lines = read_crontab(text, options_.form);
+    for (const CrontabLine& line : lines) {
+      if (line.job) tasks_.push_back(make_task(line));
+    }
+    out_ = toml_comment("Imported from " + options_.source + " by dutiful import-crontab.") + '\n';
+    out_ += preface;
+    print_defaults();
+
+    auto task = tasks_.begin();
+    bool in_comment = false;
+    for (const CrontabLine& line : lines) {
+      if (!in_comment) out_ += '\n';
+      in_comment = !line.job && line.no_equivalent.empty();
+      if (!line.no_equivalent.empty()) {
+        remark(line, line.no_equivalent);
+        out_ += "# No equivalent: " + line.no_equivalent + ".\n";
+      }
+      out_ += print_original(line.text) + '\n';
+      if (line.job) print_task(*task++);
+    }
+    // In the order of the lines; those of the tasks were found first.
+    std::ranges::stable_sort(result_.remarks, {}, &Import::Remark::line);
+    result_.task_file = std::move(out_);
+    return std::move(result_);
+  }
+
+ private:
+  void remark(const CrontabLine& line, std::string message) {
+    result_.remarks.push_back({.line = line.number, .message = std::move(message)});
+  }
+
+  Task make_task(const CrontabLine& line) {
+    const CrontabJob& job = *line.job;
+    // What cron gives to every command; HOME, LOGNAME and USER come with the user.
+    std::map<std::string, std::string> environment = job.environment;
+    environment.try_emplace("PATH", "/usr/bin:/bin");
+    const std::string shell = environment.try_emplace("SHELL", "/bin/sh").first->second;
+
+    Task task{.name = unique_name(job.command),
+              .run = {},
+              .cron = job.cron,
+              .user = job.user,
+              .directory = directory_of(line),
+              .environment = std::move(environment)};
+    const bool blank = job.command.find_first_not_of(" \t\r\n") == std::string::npos;
+    if (!job.input.empty()) {
+      task.run = {
+          "/bin/sh", "-c", R"(printf %s "$2" | "$0" -c "$1")", shell, job.command, job.input};
+    } else if (shell != "/bin/sh" || blank) {
+      task.run = {shell, "-c", job.command};
+    } else {
+      task.run = {job.command};
+    }
+    return task;
+  }
+
+  std::string directory_of(const CrontabLine& line) {
+    const CrontabJob& job = *line.job;
+    if (const auto home = job.environment.find("HOME"); home != job.environment.end())
+      return home->second;
+    if (const auto home = options_.home_of(job.user)) return *home;
+    remark(line,
+           (job.user.empty() ? std::string{"the owner's"} : "the user " + quote(job.user) + "'s") +
+               " home directory, where cron runs it, is not known here");
+    return "";
+  }
+
+  std::string unique_name(std::string_view command) {
+    const std::string name = name_of_command(command);
+    for (int& count = names_[name];;) {
+      std::string candidate = ++count == 1 ? name : name + '-' + std::to_string(count);
+      if (used_.insert(candidate).second) return candidate;
+    }
+  }
+
+  // What all tasks have in common need not stand at each.
+  void print_defaults() {
+    user_ = common(tasks_, [](const Task& task) { return task.user; }).value_or("");
+    directory_ = common(tasks_, [](const Task& task) { return task.directory; }).value_or("");
+    if (!tasks_.empty()) {
+      for (const auto& [name, value] : tasks_.front().environment) {
+        const auto value_of = [&variable = name](const Task& task) -> std::optional<std::string> {
+          const auto found = task.environment.find(variable);
+          if (found == task.environment.end()) return std::nullopt;
+          return found->second;
+        };
+        if (common(tasks_, value_of)) environment_[name] = value;
+      }
+    }
+    if (!user_.empty()) out_ += "user = " + toml_string(user_) + '\n';
+    if (!directory_.empty()) out_ += "directory = " + toml_string(directory_) + '\n';
+    if (!environment_.empty()) out_ += print_environment(environment_);
+  }
+
+  void print_task(const Task& task) {
+    out_ += "[[task]]\nname = " + toml_string(task.name) + "\ncron = " + toml_string(task.cron) +
+            '\n' + print_run(task.run);
+    // The one day that may stay away for longer than a year, and around 2100 for eight.
+    const auto fields = CronExpression::parse(task.cron).fields();
+    if (fields.months == 1U << 2 && fields.days == 1U << 29 && fields.weekdays == 0)
+      out_ += "retry = \"2923d\"\n";
+    if (task.user != user_) out_ += "user = " + toml_string(task.user) + '\n';
+    if (task.directory != directory_ && !task.directory.empty())
+      out_ += "directory = " + toml_string(task.directory) + '\n';
+    std::map<std::string, std::string> own = task.environment;
+    std::erase_if(own,
+                  [this](const auto& variable) { return environment_.contains(variable.first); });
+    if (!own.empty()) out_ += print_environment(own);
+  }
+
+  // A comment stays as it is, as far as TOML allows.
+  static std::string print_original(std::string_view line) {
+    const std::string_view content =
+        line.substr(std::min(line.find_first_not_of(" \t"), line.size()));
+    if (!content.starts_with('#')) return toml_comment(line);
+    const std::string comment = toml_comment(content.substr(1));
+    return content.starts_with("# ") ? '#' + comment.substr(2) : comment;
+  }
+
+  const ImportOptions& options_;
+  std::string out_;
+  Import result_;
+  std::vector<Task> tasks_;
+  std::map<std::string, int> names_;
+  std::set<std::string> used_;
+  std::string user_;
+  std::string directory_;
+  std::map<std::string, std::string> environment_;
+};
+
+}  // namespace
+
+Import import_crontab(std::string_view text, const ImportOptions& options) {
+  return Importer{options}.import(text);
+}
+
+}  // namespace dutiful

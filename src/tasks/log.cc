@@ -1,0 +1,100 @@
+#include "tasks/log.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <climits>
+#include <csignal>
+#include <string_view>
+#include <system_error>
+
+#include <poll.h>
+#include <sys/eventfd.h>
+
+namespace dutiful {
+namespace {
+
+constexpr std::size_t size_max = 8UL * 1024 * 1024;
+constexpr int farewell_ms = 1000;
+
+}  // namespace
+
+Log::Log(int descriptor) : descriptor_(descriptor), bell_(eventfd(0, EFD_CLOEXEC)) {
+  if (!bell_.is_open()) throw std::system_error(errno, std::generic_category(), "eventfd");
+  thread_ = std::thread{[this] { loop(); }};
+}
+
+Log::~Log() {
+  {
+    const std::lock_guard lock{mutex_};
+    ending_ = true;
+  }
+  changed_.notify_one();
+  const std::uint64_t one = 1;
+  [[maybe_unused]] const ssize_t written = ::write(bell_.get(), &one, sizeof one);
+  thread_.join();
+}
+
+void Log::write(std::string line) {
+  line += '\n';
+  {
+    const std::lock_guard lock{mutex_};
+    if (size_ + line.size() > size_max) {
+      ++dropped_;
+      return;
+    }
+    if (dropped_ > 0) {
+      lines_.push_back("dutiful: " + std::to_string(dropped_) +
+                       " lines were left out: nobody read them\n");
+      dropped_ = 0;
+    }
+    size_ += line.size();
+    lines_.push_back(std::move(line));
+  }
+  changed_.notify_one();
+}
+
+void Log::loop() {
+  sigset_t all;  // also SIGPIPE: a reader that goes away is no reason to end
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, nullptr);
+  std::unique_lock lock{mutex_};
+  while (true) {
+    changed_.wait(lock, [this] { return ending_ || !lines_.empty(); });
+    if (lines_.empty()) return;
+    std::string text;
+    while (!lines_.empty() && text.size() < PIPE_BUF) {
+      text += lines_.front();
+      lines_.pop_front();
+    }
+    lock.unlock();
+    const bool read = put(text);
+    lock.lock();
+    size_ -= std::min(size_, text.size());
+    if (!read && ending_) return;
+  }
+}
+
+// False where nobody reads it.
+bool Log::put(std::string_view text) {
+  while (!text.empty()) {
+    if (!await_reader()) return false;
+    // No more than a pipe takes at once when it says that it is ready.
+    const ssize_t size =
+        ::write(descriptor_, text.data(), std::min<std::size_t>(text.size(), PIPE_BUF));
+    if (size < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+    if (size < 0) return true;  // it is lost, and the next line may fare better
+    text.remove_prefix(static_cast<std::size_t>(size));
+  }
+  return true;
+}
+
+bool Log::await_reader() {
+  std::array<pollfd, 2> waiting{{{.fd = descriptor_, .events = POLLOUT, .revents = 0},
+                                 {.fd = bell_.get(), .events = POLLIN, .revents = 0}}};
+  (void)poll(waiting.data(), waiting.size(), -1);
+  if (waiting[0].revents != 0) return true;
+  return poll(waiting.data(), 1, farewell_ms) > 0;
+}
+
+}  // namespace dutiful

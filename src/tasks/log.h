@@ -1,0 +1,45 @@
+// Lines for whoever watches the daemon.
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <deque>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "tasks/descriptor.h"
+
+namespace dutiful {
+
+// Writes lines to a descriptor from a thread of its own: a terminal that is paused, or a pipe that
+// nobody reads, holds up nobody. What cannot be kept meanwhile is counted and told of later. Safe
+// to use from any thread.
+class Log {
+ public:
+  explicit Log(int descriptor);
+  // Writes what is left, if somebody reads it within a second.
+  ~Log();
+  Log(const Log&) = delete;
+  Log& operator=(const Log&) = delete;
+
+  // The line comes without its newline.
+  void write(std::string line);
+
+ private:
+  void loop();
+  bool put(std::string_view text);
+  bool await_reader();
+
+  const int descriptor_;
+  Descriptor bell_;  // rings when it is to end
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<std::string> lines_;
+  std::size_t size_ = 0;     // of lines_, in bytes
+  std::size_t dropped_ = 0;  // lines since the last one that was kept
+  bool ending_ = false;
+  std::thread thread_;
+};
+
+}  // namespace dutiful

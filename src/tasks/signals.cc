@@ -1,0 +1,29 @@
+#include "tasks/signals.h"
+
+#include <cerrno>
+#include <csignal>
+#include <system_error>
+
+#include <sys/signalfd.h>
+
+namespace dutiful {
+
+Signals::Signals() {
+  sigset_t taken;
+  sigemptyset(&taken);
+  for (const int signal : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&taken, signal);
+  descriptor_ = Descriptor{signalfd(-1, &taken, SFD_CLOEXEC | SFD_NONBLOCK)};
+  if (!descriptor_.is_open()) throw std::system_error(errno, std::generic_category(), "signalfd");
+  sigaddset(&taken, SIGCHLD);
+  pthread_sigmask(SIG_BLOCK, &taken, nullptr);
+  // Somebody who ignores it makes the kernel forget how children end.
+  (void)std::signal(SIGCHLD, SIG_DFL);
+}
+
+std::optional<int> Signals::take() {
+  signalfd_siginfo signal{};
+  if (read(descriptor_.get(), &signal, sizeof signal) != sizeof signal) return std::nullopt;
+  return static_cast<int>(signal.ssi_signo);
+}
+
+}  // namespace dutiful

@@ -1,0 +1,24 @@
+// The signals that an operator sends to the daemon, taken one by one by the thread that wants them.
+#pragma once
+
+#include <optional>
+
+#include "tasks/descriptor.h"
+
+namespace dutiful {
+
+// Blocks SIGTERM, SIGINT, SIGHUP and SIGCHLD, in this thread and those that it starts: to be made
+// before any of them.
+class Signals {
+ public:
+  Signals();
+  // The next of SIGTERM, SIGINT and SIGHUP that has come, if any.
+  [[nodiscard]] std::optional<int> take();
+  // Readable when there is one.
+  [[nodiscard]] int descriptor() const { return descriptor_.get(); }
+
+ private:
+  Descriptor descriptor_;
+};
+
+}  // namespace dutiful

@@ -1,0 +1,49 @@
+// Starts a command as a process of its own.
+#pragma once
+
+#include <stdexcept>
+
+#include <sys/resource.h>
+#include <sys/types.h>
+
+#include "tasks/command.h"
+#include "tasks/descriptor.h"
+#include "tasks/environment.h"
+
+namespace dutiful {
+
+// Why a command could not be started, in words for its owner.
+class SpawnError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+struct Child {
+  pid_t process = -1;   // leads a session and a process group of its own
+  Descriptor output{};  // what it writes, standard output and errors in one; does not block
+};
+
+// The child has no terminal, /dev/null for its input, no descriptor but the three, no signal
+// blocked or ignored, and the limit of descriptors that the daemon was started with.
+//
+// One clone() that shares the memory until the exec, as posix_spawn() has it: its cost does not
+// grow with the daemon. posix_spawn() itself cannot change the user, and does not tell which step
+// failed.
+class Spawner {
+ public:
+  // Raises the daemon's own limit of descriptors as far as it may. Throws std::system_error.
+  Spawner();
+  ~Spawner();
+  Spawner(const Spawner&) = delete;
+  Spawner& operator=(const Spawner&) = delete;
+
+  // Throws SpawnError. For one thread at a time.
+  [[nodiscard]] Child spawn(const Command& command, Environment environment);
+
+ private:
+  Descriptor null_;
+  void* stack_;
+  rlimit limit_{};  // of descriptors, as the daemon found it
+};
+
+}  // namespace dutiful

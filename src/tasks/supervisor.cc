@@ -1,0 +1,74 @@
+#include "tasks/supervisor.h"
+
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <string_view>
+
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include "tasks/descriptor.h"
+
+namespace dutiful {
+namespace {
+
+std::optional<long> number_of(const char* variable) {
+  const char* text = std::getenv(variable);
+  if (text == nullptr) return std::nullopt;
+  long number = 0;
+  const char* end = text + std::strlen(text);
+  const auto [rest, error] = std::from_chars(text, end, number);
+  if (error != std::errc{} || rest != end || number <= 0) return std::nullopt;
+  return number;
+}
+
+}  // namespace
+
+Supervisor::Supervisor() {
+  if (const char* socket = std::getenv("NOTIFY_SOCKET")) socket_ = socket;
+  const auto interval = number_of("WATCHDOG_USEC");
+  if (interval && number_of("WATCHDOG_PID").value_or(getpid()) == getpid()) {
+    // Half of it, as systemd recommends.
+    alive_every_ = std::chrono::ceil<Duration>(std::chrono::microseconds{*interval / 2});
+  }
+}
+
+void Supervisor::ready() {
+  tell("READY=1");
+}
+
+void Supervisor::reloading() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  const auto time = std::chrono::seconds{now.tv_sec} + std::chrono::nanoseconds{now.tv_nsec};
+  const auto microseconds = std::chrono::floor<std::chrono::microseconds>(time).count();
+  tell("RELOADING=1\nMONOTONIC_USEC=" + std::to_string(microseconds));
+}
+
+void Supervisor::stopping() {
+  tell("STOPPING=1");
+}
+
+void Supervisor::alive() {
+  tell("WATCHDOG=1");
+}
+
+void Supervisor::tell(const std::string& message) const {
+  sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
+  if (socket_.empty() || socket_.size() >= sizeof address.sun_path) return;
+  socket_.copy(address.sun_path, socket_.size());
+  if (socket_.front() == '@') address.sun_path[0] = '\0';  // one without a file
+  const Descriptor descriptor{socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0)};
+  const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + socket_.size());
+  // Whether anybody hears it is not the daemon's business.
+  (void)sendto(descriptor.get(),
+               message.data(),
+               message.size(),
+               MSG_NOSIGNAL,
+               reinterpret_cast<const sockaddr*>(&address),
+               size);
+}
+
+}  // namespace dutiful

@@ -1,0 +1,378 @@
+#include "tasks/task_file.h"
+
+#include <algorithm>
+#include <set>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <dutiful/cron.h>
+
+namespace dutiful {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+using testing::StartsWith;
+
+// Problems as `check` shows them: "line:column: message".
+std::vector<std::string> problems(std::string_view text) {
+  std::vector<std::string> out;
+  for (const Problem& problem : parse_task_file(text).problems) {
+    out.push_back(std::to_string(problem.place.line) + ':' + std::to_string(problem.place.column) +
+                  ": " + problem.message);
+  }
+  return out;
+}
+
+// A good task, with other lines below.
+std::string task_with(std::string_view lines) {
+  return std::string{"[[task]]\nname = \"a\"\ncron = \"* * * * *\"\n"}.append(lines) + '\n';
+}
+
+TEST(TaskFile, reads_the_example_of_the_format) {
+  const TaskFile file = parse_task_file(R"(
+[defaults]              # optional; any key of a task but name and cron
+retry = "1m"
+
+[[task]]
+name = "backup"         # required, unique
+cron = "15 3 * * 1-5"   # required, strict POSIX
+run  = "pg_dump shop | gzip > /srv/shop.gz"   # string: /bin/sh -c; array of strings: executed directly
+retry = "5m"            # required, here or in defaults: "0s", "250ms", "30s", "5m", "1h30m", "1d"
+timeout = "30m"         # optional
+directory = "/srv"      # optional
+environment = { PGHOST = "db" }               # optional, added to the daemon's own
+user = "postgres"       # optional, needs root
+
+[[task]]
+name = "direct"
+cron = "* * * * *"
+run = ["/bin/echo", "", "a b"]
+)");
+
+  EXPECT_THAT(file.problems, IsEmpty());
+  ASSERT_THAT(file.tasks, SizeIs(2));
+  const TaskDefinition& backup = file.tasks[0];
+  EXPECT_EQ(backup.name, "backup");
+  EXPECT_EQ(backup.cron, "15 3 * * 1-5");
+  EXPECT_EQ(backup.retry_delay, 5min);
+  EXPECT_EQ(backup.time_limit, 30min);
+  EXPECT_EQ(backup.place, (Place{.line = 5, .column = 1}));
+  EXPECT_EQ(backup.command,
+            (Command{.arguments = {"/bin/sh", "-c", "pg_dump shop | gzip > /srv/shop.gz"},
+                     .directory = "/srv",
+                     .environment = {{"PGHOST", "db"}},
+                     .user = "postgres"}));
+  const TaskDefinition& direct = file.tasks[1];
+  EXPECT_EQ(direct.retry_delay, 1min);
+  EXPECT_EQ(direct.time_limit, 0s);
+  EXPECT_EQ(direct.command, (Command{.arguments = {"/bin/echo", "", "a b"}}));
+}
+
+TEST(TaskFile, a_file_without_tasks_is_valid) {
+  for (const char* text :
+       {"", "\n", "# nothing yet\n", "\xef\xbb\xbf", "[defaults]\nretry = '1m'", "task = []"}) {
+    EXPECT_THAT(problems(text), IsEmpty()) << text;
+    EXPECT_THAT(parse_task_file(text).tasks, IsEmpty()) << text;
+  }
+}
+
+TEST(TaskFile, byte_order_mark_and_carriage_returns_do_not_matter) {
+  const std::string text =
+      "\xef\xbb\xbf[[task]]\r\nname = \"a\"\r\ncron = \"* * * * *\"\r\nrun = \"true\"\r\n"
+      "retry = \"1m\"\r\n";
+  EXPECT_THAT(problems(text), IsEmpty());
+  EXPECT_EQ(parse_task_file(text).tasks.at(0).place, (Place{.line = 1, .column = 1}));
+}
+
+TEST(TaskFile, defaults_fill_what_a_task_leaves_out) {
+  const TaskFile file = parse_task_file(R"(
+[[task]]
+name = "a"
+cron = "* * * * *"
+environment = { A = "own" }
+timeout = "0s"
+[defaults]
+run = "true"
+retry = "0s"
+timeout = "1h"
+directory = "/tmp"
+user = "nobody"
+environment = { A = "default", B = "default" }
+)");
+
+  EXPECT_THAT(file.problems, IsEmpty());
+  ASSERT_THAT(file.tasks, SizeIs(1));
+  EXPECT_EQ(file.tasks[0].time_limit, 0s) << "0s means no limit, and so undoes a default";
+  EXPECT_EQ(file.tasks[0].command,
+            (Command{.arguments = {"/bin/sh", "-c", "true"},
+                     .directory = "/tmp",
+                     .environment = {{"A", "own"}, {"B", "default"}},
+                     .user = "nobody"}));
+}
+
+TEST(TaskFile, all_ways_of_writing_toml_will_do) {
+  EXPECT_THAT(problems("task = [{name='a', cron='* * * * *', run='''true''', retry='1m'}]"),
+              IsEmpty());
+  const TaskFile file =
+      parse_task_file(task_with("run = 'true'\nretry = '1m'\n[task.environment]\nA = '1'"));
+  ASSERT_THAT(file.tasks, SizeIs(1));
+  EXPECT_THAT(file.tasks[0].command.environment, ElementsAre(std::pair{"A", "1"}));
+}
+
+TEST(TaskFile, every_problem_is_told_in_the_order_of_the_file) {
+  EXPECT_THAT(
+      problems(R"([defaults]
+nme = "x"
+cron = "* * * * *"
+timeout = 5
+
+[[task]]
+name = "a"
+cron = "*/15 * * * *"
+run = ""
+retry = "5 min"
+
+[[task]]
+  name = "a"
+  corn = "* * * * *"
+
+[[tasks]]
+name = "b"
+)"),
+      ElementsAre("2:1: unknown key \"nme\"; [defaults] has run, retry, timeout, directory, "
+                  "environment, user",
+                  "3:1: [defaults] cannot hold \"cron\"; every task has its own",
+                  "4:11: timeout must be a duration in quotes, such as \"5m\", not the integer 5",
+                  AllOf(StartsWith("8:8: Invalid cron expression \"*/15 * * * *\": minute field "),
+                        EndsWith("use 0,15,30,45")),
+                  "9:7: run is empty; write a command such as run = \"make report\"",
+                  "10:9: retry \"5 min\" is not a duration; write whole numbers with d, h, m, s or "
+                  "ms, the largest first: 0s, 250ms, 30s, 5m, 1h30m, 1d",
+                  StartsWith("12:1: task \"a\" has no cron expression"),
+                  StartsWith("12:1: task \"a\" has no command"),
+                  StartsWith("12:1: task \"a\" has no retry delay"),
+                  "13:10: Task with name \"a\" is already scheduled, at line 7, column 8; every "
+                  "task needs its own name",
+                  "14:3: unknown key \"corn\"; did you mean \"cron\"?",
+                  "16:3: unknown key \"tasks\"; did you mean \"task\"?"));
+}
+
+TEST(TaskFile, a_task_without_anything_misses_everything) {
+  EXPECT_THAT(problems("[[task]]"),
+              ElementsAre(HasSubstr("has no name"),
+                          HasSubstr("has no cron expression"),
+                          HasSubstr("has no command"),
+                          AllOf(HasSubstr("has no retry delay"), HasSubstr("[defaults]"))));
+}
+
+TEST(TaskFile, a_faulty_default_is_told_once) {
+  EXPECT_THAT(problems("[defaults]\nretry = 5\n" + task_with("run = 'true'")),
+              ElementsAre(StartsWith("2:9: retry must be")));
+}
+
+TEST(TaskFile, E_tasks_that_are_no_array_are_told_by_their_error) {
+  EXPECT_THAT(problems("[task]\nname = 'a'"),
+              ElementsAre("1:1: Registrations must be an array; task is a table, write [[task]] "
+                          "above every task"));
+  EXPECT_THAT(problems("task = 'a'"),
+              ElementsAre(StartsWith("1:8: Registrations must be an array; task is the string")));
+}
+
+TEST(TaskFile, E_a_task_that_is_no_table_is_told_by_its_error) {
+  EXPECT_THAT(
+      problems("task = [5, {name='a', cron='* * * * *', run='x', retry='1m'}, ['b', 1.5]]"),
+      ElementsAre(AllOf(StartsWith("1:9: Invalid registration shape: expected [string, string, "
+                                   "function, Duration]; task 1 is the integer 5"),
+                        HasSubstr("[[task]]")),
+                  HasSubstr("task 3 is an array")));
+}
+
+TEST(TaskFile, types_are_told_apart) {
+  const auto wrong = [](const std::string& line) {
+    return problems(task_with("run = 'true'\nretry = '1m'\n" + line));
+  };
+  EXPECT_THAT(wrong("directory = 5"),
+              ElementsAre("6:13: directory must be a string, not the integer 5"));
+  EXPECT_THAT(wrong("directory = 1.5"), ElementsAre(EndsWith("not a floating-point number")));
+  EXPECT_THAT(wrong("directory = true"), ElementsAre(EndsWith("not the boolean true")));
+  EXPECT_THAT(wrong("directory = 2026-01-01"), ElementsAre(EndsWith("not a date")));
+  EXPECT_THAT(wrong("directory = 2026-01-01T00:00:00Z"), ElementsAre(EndsWith("not a date")));
+  EXPECT_THAT(wrong("directory = 10:00:00"), ElementsAre(EndsWith("not a time")));
+  EXPECT_THAT(wrong("directory = []"), ElementsAre(EndsWith("not an array")));
+  EXPECT_THAT(wrong("directory = {}"), ElementsAre(EndsWith("not a table")));
+  EXPECT_THAT(wrong("directory = ''"), ElementsAre(StartsWith("6:13: directory is empty")));
+  EXPECT_THAT(wrong("user = ''"), ElementsAre(StartsWith("6:8: user is empty")));
+  EXPECT_THAT(wrong("environment = 'A=1'"), ElementsAre(HasSubstr("must be a table")));
+  EXPECT_THAT(problems("defaults = 1"), ElementsAre(StartsWith("1:12: defaults must be a table")));
+  EXPECT_THAT(problems("[[task]]\nname = 1\ncron = 2\nrun = 3\nretry = 4"), SizeIs(4));
+}
+
+TEST(TaskFile, names_are_not_empty) {
+  EXPECT_THAT(problems("[[task]]\nname=''\ncron='* * * * *'\nrun='true'\nretry='1m'"),
+              ElementsAre("2:6: name is empty; every task needs one"));
+}
+
+TEST(TaskFile, commands_are_not_empty) {
+  const auto run = [](const std::string& value) {
+    return problems(task_with("retry = '1m'\nrun = " + value));
+  };
+  EXPECT_THAT(run("\" \\t\\n\""), ElementsAre(StartsWith("5:7: run is empty")));
+  EXPECT_THAT(run("[]"), ElementsAre(StartsWith("5:7: run is an empty array")));
+  EXPECT_THAT(run("['', 'a']"), ElementsAre(StartsWith("5:8: run begins with an empty string")));
+  EXPECT_THAT(run("['a', 5, ['b']]"),
+              ElementsAre("5:13: every element of run must be a string, not the integer 5",
+                          HasSubstr("not an array")));
+  EXPECT_THAT(run("5"), ElementsAre(HasSubstr("a string for /bin/sh or an array of strings")));
+}
+
+TEST(TaskFile, durations_are_neither_negative_nor_endless) {
+  const auto retry = [](const std::string& value) {
+    return problems(task_with("run = 'true'\nretry = " + value));
+  };
+  EXPECT_THAT(retry("'-5m'"),
+              ElementsAre("5:9: Retry delay must be non-negative: retry \"-5m\" is negative; write "
+                          "0s or more"));
+  EXPECT_THAT(retry("'99999999999d'"), ElementsAre(HasSubstr("longer than a hundred years")));
+  EXPECT_THAT(retry("5m"), ElementsAre(HasSubstr("needs quotes")));
+  EXPECT_THAT(problems(task_with("run = 'true'\nretry = '1m'\ntimeout = '-1s'")),
+              ElementsAre("6:11: timeout \"-1s\" is negative; write 0s or more"));
+}
+
+TEST(TaskFile, nul_characters_reach_no_command) {
+  for (const char* line : {"name = \"\\u0000\"",
+                           "run = \"a\\u0000b\"",
+                           "run = [\"a\", \"\\u0000\"]",
+                           "directory = \"/\\u0000\"",
+                           "user = \"\\u0000\"",
+                           "environment = { A = \"\\u0000\" }",
+                           "environment = { \"\\u0000\" = \"a\" }"}) {
+    EXPECT_THAT(problems(std::string{"[[task]]\n"} + line), testing::Contains(HasSubstr("NUL")))
+        << line;
+  }
+}
+
+TEST(TaskFile, environment_holds_strings_under_names_that_the_system_takes) {
+  const auto environment = [](const std::string& value) {
+    return problems(task_with("run = 'true'\nretry = '1m'\nenvironment = " + value));
+  };
+  EXPECT_THAT(environment("{ '' = 'a' }"),
+              ElementsAre(StartsWith("6:17: environment cannot hold")));
+  EXPECT_THAT(environment("{ 'A=B' = 'a' }"), ElementsAre(HasSubstr("\"A=B\"")));
+  EXPECT_THAT(environment("{ PORT = 80 }"),
+              ElementsAre("6:24: environment variable PORT must be a string, not the integer 80"));
+  EXPECT_THAT(environment("{ A.B = 'x' }"), ElementsAre(HasSubstr("not a table")));
+  EXPECT_THAT(environment("{ A = '' }"), IsEmpty());
+}
+
+TEST(TaskFile, syntax_errors_have_their_place) {
+  EXPECT_THAT(problems("[[task]]\nname = \"a"), ElementsAre(StartsWith("2:")));
+  EXPECT_THAT(problems("\nñ = 1"), ElementsAre(StartsWith("2:1: ")));
+  EXPECT_THAT(problems("[[.task]]"), ElementsAre(StartsWith("1:3: ")));
+  EXPECT_THAT(problems("[[task]\n"), ElementsAre(StartsWith("1:8: ")));
+  EXPECT_THAT(problems("\n\n\xff"),
+              ElementsAre("3:1: the byte \\xff is not UTF-8; save the file in that encoding"));
+  EXPECT_THAT(problems(std::string_view{"a\0", 2}), SizeIs(1));
+  EXPECT_THAT(problems("[defaults]\n[defaults]"), ElementsAre(HasSubstr("cannot redefine")));
+  EXPECT_THAT(problems("[[task]]\nname='a'\nname='b'"), ElementsAre(StartsWith("3:")));
+}
+
+TEST(TaskFile, lines_may_be_joined_before_any_character) {
+  const TaskFile file =
+      parse_task_file(task_with("retry = '1m'\nrun = \"\"\"echo \\\n  é ö\"\"\""));
+  ASSERT_THAT(file.tasks, SizeIs(1));
+  EXPECT_EQ(file.tasks[0].command.arguments.back(), "echo é ö");
+}
+
+TEST(TaskFile, deep_nesting_is_refused_before_it_overflows_the_stack) {
+  const auto repeat = [](std::string_view text, int times) {
+    std::string out;
+    for (int i = 0; i < times; ++i) out += text;
+    return out;
+  };
+  constexpr int many = 300'000;
+  for (const std::string& text : {"a = " + repeat("[", many),
+                                  "a = " + repeat("{a=", many),
+                                  "[" + repeat("a.", many) + "a]",
+                                  "[[" + repeat("'a' . ", many) + "a]]",
+                                  repeat("a\t.", many) + "a = 1",
+                                  "x = \"\"\"\\\"\"\"\"\"\n" + repeat("\"b\".", many) + "a = 1",
+                                  "x = '''a\n''''\n" + repeat("b.", many) + "a = 1",
+                                  "a = [{" + repeat("a.", many) + "a = 1}]"}) {
+    EXPECT_THAT(problems(text), ElementsAre(HasSubstr("too deeply"))) << text.substr(0, 40);
+  }
+}
+
+TEST(TaskFile, ten_thousand_tasks_are_read) {
+  std::string text = "[defaults]\nretry = '1m'\nrun = 'true'\n";
+  for (int i = 0; i < 10'000; ++i)
+    text += "[[task]]\nname = 'task " + std::to_string(i) + "'\ncron = '* * * * *'\n";
+  const TaskFile file = parse_task_file(text);
+  EXPECT_THAT(file.problems, IsEmpty());
+  EXPECT_THAT(file.tasks, SizeIs(10'000));
+  EXPECT_EQ(file.tasks.back().name, "task 9999");
+}
+
+// A line of a task file, mostly right.
+rc::Gen<std::string> line() {
+  return rc::gen::element<std::string>("[[task]]",
+                                       "[defaults]",
+                                       "[task]",
+                                       "name = 'a'",
+                                       "name = 'b'",
+                                       "name = ''",
+                                       "cron = '* * * * *'",
+                                       "cron = '*/5 * * * *'",
+                                       "cron = 7",
+                                       "run = 'true'",
+                                       "run = []",
+                                       "run = ['a', 'b']",
+                                       "retry = '1m'",
+                                       "retry = '-1m'",
+                                       "timeout = '5s'",
+                                       "timeout = 5",
+                                       "directory = '/'",
+                                       "user = 'root'",
+                                       "usr = 'root'",
+                                       "environment = { A = 'b' }",
+                                       "environment = { A = 1 }",
+                                       "environment.B = 'c'",
+                                       "task = []",
+                                       "\"",
+                                       "");
+}
+
+RC_GTEST_PROP(TaskFileProperty, a_file_is_tasks_that_can_be_run_or_problems_in_order, ()) {
+  std::string text;
+  for (const std::string& next : *rc::gen::container<std::vector<std::string>>(line()))
+    text += next + '\n';
+  const TaskFile file = parse_task_file(text);
+
+  const auto lines = static_cast<std::uint32_t>(std::ranges::count(text, '\n') + 1);
+  Place last;
+  for (const Problem& problem : file.problems) {
+    RC_ASSERT(!problem.message.empty());
+    RC_ASSERT(problem.place.line >= 1 && problem.place.line <= lines && problem.place.column >= 1);
+    RC_ASSERT(std::pair(last.line, last.column) <=
+              std::pair(problem.place.line, problem.place.column));
+    last = problem.place;
+  }
+  RC_ASSERT(file.problems.empty() || file.tasks.empty());
+  std::set<std::string> names;
+  for (const TaskDefinition& task : file.tasks) {
+    RC_ASSERT(!task.name.empty() && names.insert(task.name).second);
+    RC_ASSERT(CronExpression::try_parse(task.cron).has_value());
+    RC_ASSERT(!task.command.arguments.empty() && !task.command.arguments[0].empty());
+    RC_ASSERT(task.retry_delay >= 0s && task.time_limit >= 0s);
+  }
+}
+
+}  // namespace
+}  // namespace dutiful

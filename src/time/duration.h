@@ -1,0 +1,31 @@
+// Lengths of time as people write them: 1h30m.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include <dutiful/time.h>
+
+namespace dutiful {
+
+// Longer ones are slips of the finger, and added to an instant they would leave the calendar.
+inline constexpr Duration duration_max = std::chrono::days{36525};
+
+enum class DurationFault {
+  malformed,
+  negative,  // a duration but for the minus sign before it
+  too_long,  // more than duration_max
+};
+
+// Reads whole numbers with the units d, h, m, s and ms, the largest first and each at most once:
+// 0s, 250ms, 30s, 5m, 1h30m, 1d.
+[[nodiscard]] std::variant<Duration, DurationFault> parse_duration(std::string_view text);
+
+// The shortest text of a duration that is not negative: 1h30m.
+[[nodiscard]] std::string format_duration(Duration duration);
+
+// What is wrong with that text, and what to write: `"5" is not a duration; …`.
+[[nodiscard]] std::string explain_fault(std::string_view text, DurationFault fault);
+
+}  // namespace dutiful

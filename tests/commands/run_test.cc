@@ -1,0 +1,360 @@
+// dutiful run, end to end: tasks whose minute it is run at once, so nobody waits for one.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include "commands/daemon_process.h"
+#include "support/temporary_directory.h"
+
+namespace dutiful {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+class DutifulRun : public testing::Test {
+ protected:
+  // A task that is due now; `script` must not hold three single quotes in a row.
+  static std::string task(const std::string& name,
+                          const std::string& script,
+                          const std::string& more = "") {
+    return "[[task]]\nname = \"" + name + "\"\ncron = \"* * * * *\"\nretry = \"1h\"\nrun = '''" +
+           script + "'''\n" + more + "\n";
+  }
+  void write(const std::string& text) const { std::ofstream{file} << text; }
+  Fifo fifo(const std::string& name) const { return Fifo{directory.file(name)}; }
+
+  std::vector<std::string> arguments(std::vector<std::string> more = {}) const {
+    more.insert(more.begin(), {"run", file});
+    return more;
+  }
+
+  TemporaryDirectory directory;
+  std::string file = directory.file("tasks.toml");
+  std::string state = directory.file("tasks.db");
+};
+
+TEST_F(DutifulRun, ends_at_SIGTERM_when_its_commands_have_finished) {
+  const Fifo ready = fifo("ready");
+  const Fifo go = fifo("go");
+  write(task("a", "echo here > " + ready.path() + "; cat " + go.path() + "; echo done"));
+  Process daemon{arguments()};
+  ready.read_text();
+
+  daemon.signal(SIGTERM);
+  daemon.await("SchedulerStopRequested");
+  go.release();
+
+  daemon.await("TaskRunCompleted", "a");
+  daemon.await("SchedulerStopped");
+  EXPECT_EQ(daemon.end().status, 0);
+}
+
+TEST_F(DutifulRun, ends_its_commands_at_a_second_signal_also_those_that_ignore_SIGTERM) {
+  const Fifo ready = fifo("ready");
+  write(task("a", "trap '' TERM; echo $$ > " + ready.path() + "; while :; do sleep 1000; done"));
+  Process daemon{arguments({"--kill-grace", "50ms"})};
+  const pid_t command = std::stoi(ready.read_text());
+
+  daemon.signal(SIGINT);
+  daemon.await("SchedulerStopRequested");
+  daemon.signal(SIGTERM);
+
+  daemon.await("CommandsEnding");
+  EXPECT_THAT(daemon.await("TaskRunFailed", "a")["error"].get<std::string>(),
+              HasSubstr("it was ended with the daemon: killed by SIGKILL"));
+  EXPECT_EQ(daemon.end().status, 0);
+  EXPECT_EQ(kill(-command, 0), -1);
+}
+
+TEST_F(DutifulRun, ends_its_commands_when_the_grace_is_over) {
+  const Fifo ready = fifo("ready");
+  write(task("a", "echo here > " + ready.path() + "; exec sleep 1000"));
+  Process daemon{arguments({"--grace", "50ms"})};
+  ready.read_text();
+
+  daemon.signal(SIGTERM);
+
+  EXPECT_EQ(daemon.await("CommandsEnding")["reason"], "the grace is over");
+  EXPECT_THAT(daemon.await("TaskRunFailed", "a")["error"].get<std::string>(),
+              HasSubstr("killed by SIGTERM"));
+  EXPECT_EQ(daemon.end().status, 0);
+}
+
+TEST_F(DutifulRun, ends_a_command_past_its_time_limit) {
+  write(task("a", "exec sleep 1000", "timeout = \"100ms\""));
+  Process daemon{arguments()};
+  EXPECT_THAT(daemon.await("TaskRunFailed", "a")["error"].get<std::string>(),
+              HasSubstr("past its time limit"));
+}
+
+TEST_F(DutifulRun, reads_its_file_again_at_SIGHUP_while_commands_run) {
+  const Fifo ready = fifo("ready");
+  const Fifo go = fifo("go");
+  const std::string long_one =
+      task("a", "echo here > " + ready.path() + "; cat " + go.path() + " > /dev/null");
+  write(long_one + task("old", "true"));
+  Process daemon{arguments()};
+  ready.read_text();
+  daemon.await("TaskRunCompleted", "old");
+
+  write(long_one + task("new", "true"));
+  daemon.signal(SIGHUP);
+  daemon.await("TaskRemoved", "old");
+  EXPECT_EQ(daemon.await("TaskFileLoaded")["tasks"], 2);
+  daemon.await("TaskRunCompleted", "new");
+
+  go.release();
+  daemon.await("TaskRunCompleted", "a");
+}
+
+TEST_F(DutifulRun, goes_on_with_the_old_tasks_where_the_new_file_is_wrong) {
+  write(task("a", "true"));
+  Process daemon{arguments()};
+  daemon.await("TaskRunCompleted", "a");
+
+  write("[[task]]\nname = \"b\"\ncron = \"*/5 * * * *\"\nretry = \"1s\"\nrun = \"true\"\n");
+  daemon.signal(SIGHUP);
+  EXPECT_THAT(daemon.await("TaskFileRejected")["error"].get<std::string>(),
+              AllOf(HasSubstr(file + ":3:"), HasSubstr("the tasks stay as they were")));
+  std::filesystem::remove(file);
+  daemon.signal(SIGHUP);
+  EXPECT_THAT(daemon.await("TaskFileRejected")["error"].get<std::string>(), HasSubstr(file));
+
+  daemon.signal(SIGTERM);
+  EXPECT_EQ(daemon.end().status, 0);
+  const auto tasks = nlohmann::json::parse(run_to_end({"status", "--state", state, "--json"}).out);
+  ASSERT_EQ(tasks.size(), 1U);
+  EXPECT_EQ(tasks[0]["taskName"], "a");
+}
+
+TEST_F(DutifulRun, leaves_no_command_to_go_on_beside_its_restarted_self) {
+  // Whoever holds the lock is alive: the command, and a descendant that has forked twice into a
+  // session of its own.
+  const Fifo ready = fifo("ready");
+  const std::string overlaps = directory.file("overlaps");
+  write(task("a",
+             "exec 9>" + directory.file("lock") + "; flock -n 9 || echo overlap >> " + overlaps +
+                 "; (setsid sh -c 'echo $DUTIFUL_REASON > " + ready.path() +
+                 "; exec sleep 1000' &); exec sleep 1000"));
+  for (int round = 0; round < 3; ++round) {
+    Process daemon{arguments()};
+    if (round > 0) {
+      daemon.await("TaskOrphaned", "a");
+      EXPECT_GE(daemon.await("LeftoversEnded")["count"], 2);
+    }
+    daemon.await("TaskFileLoaded");
+    EXPECT_EQ(ready.read_text(), round == 0 ? "boot\n" : "orphan\n");
+    daemon.signal(SIGKILL);
+    EXPECT_EQ(daemon.end().status, 128 + SIGKILL);
+  }
+  EXPECT_EQ(contents(overlaps), "");
+
+  write("");  // and what the last one left is ended also where nothing is to be run any more
+  Process daemon{arguments()};
+  daemon.await("LeftoversEnded");
+  daemon.signal(SIGTERM);
+  EXPECT_EQ(daemon.end().status, 0);
+}
+
+TEST_F(DutifulRun, leaves_alone_what_a_command_left_on_purpose_before_a_clean_stop) {
+  const Fifo ready = fifo("ready");
+  const Fifo go = fifo("go");
+  write(task("a",
+             "(setsid sh -c 'echo $$ > " + ready.path() + "; cat " + go.path() +
+                 " > /dev/null' > /dev/null 2>&1 &)"));
+  pid_t service = 0;
+  {
+    Process daemon{arguments()};
+    service = std::stoi(ready.read_text());
+    daemon.await("TaskRunCompleted", "a");
+    daemon.signal(SIGTERM);
+    EXPECT_EQ(daemon.end().status, 0);
+  }
+  write("");
+  Process daemon{arguments()};
+  daemon.await("TaskFileLoaded");
+  EXPECT_EQ(kill(service, 0), 0);
+  go.release();
+}
+
+TEST_F(DutifulRun, reaps_descendants_that_have_lost_their_parent) {
+  const Fifo ready = fifo("ready");
+  const Fifo go = fifo("go");
+  write(
+      task("a", "(setsid sh -c 'echo $$ > " + ready.path() + "; read go < " + go.path() + "' &)"));
+  Process daemon{arguments()};
+  const pid_t orphan = std::stoi(ready.read_text());
+  daemon.await("TaskRunCompleted", "a");
+  const std::string status = contents("/proc/" + std::to_string(orphan) + "/status");
+  EXPECT_THAT(status, HasSubstr("PPid:\t" + std::to_string(daemon.id()) + '\n'));
+
+  go.release();
+  const auto until = std::chrono::steady_clock::now() + patience;
+  while (kill(orphan, 0) == 0 && std::chrono::steady_clock::now() < until) sched_yield();
+  EXPECT_EQ(kill(orphan, 0), -1);
+}
+
+TEST_F(DutifulRun, takes_a_gigabyte_of_output_in_little_memory) {
+  write(task("flood", "yes | head -c 1073741824"));
+  Process daemon{arguments()};
+  daemon.await("TaskRunCompleted", "flood");
+
+  const std::string status = contents("/proc/" + std::to_string(daemon.id()) + "/status");
+  const auto peak = status.find("VmHWM:");
+  ASSERT_NE(peak, std::string::npos);
+#ifdef DUTIFUL_PLAIN_BUILD
+  EXPECT_LT(std::stol(status.substr(peak + 6)), 50'000) << "kB";
+#endif
+  daemon.signal(SIGTERM);
+  daemon.end();
+  const auto runs = nlohmann::json::parse(run_to_end({"history", "--state", file, "--json"}).out);
+  EXPECT_EQ(runs[0]["outputBytes"], 1073741824);
+  EXPECT_LE(runs[0]["output"].get<std::string>().size(), 8192U);
+}
+
+TEST_F(DutifulRun, is_not_held_up_by_a_log_that_nobody_reads) {
+  const Fifo ready = fifo("ready");
+  const std::string line(200, 'x');
+  write(task("flood", "yes " + line + " | head -c 20000000; echo flooded > " + ready.path()));
+  Process daemon{arguments({"--output"})};
+  EXPECT_EQ(ready.read_text(), "flooded\n");
+  daemon.signal(SIGTERM);
+  EXPECT_THAT(daemon.end().out, HasSubstr("lines were left out"));
+}
+
+TEST_F(DutifulRun, logs_what_commands_write_if_asked_and_no_line_can_be_forged) {
+  write(task("a", "printf 'one\\n\\033[31mtwo\\nno newline'"));
+  Process daemon{arguments({"--output", "--log", "human"})};
+  daemon.await_text("tasks.toml: 1 task, state in ");
+  daemon.signal(SIGTERM);
+  const std::string log = daemon.end().out;
+  EXPECT_THAT(log,
+              AllOf(HasSubstr("  a  | one\n"),
+                    HasSubstr("  a  | \\x1b[31mtwo\n"),
+                    HasSubstr("  a  | no newline\n"),
+                    HasSubstr("  a  succeeded in "),
+                    Not(HasSubstr("\x1b"))));
+}
+
+TEST_F(DutifulRun, refuses_a_state_that_another_holds) {
+  write(task("a", "true"));
+  Process first{arguments()};
+  first.await("TaskRunCompleted", "a");
+
+  const Ended second = run_to_end(arguments());
+  EXPECT_EQ(second.status, 1);
+  EXPECT_THAT(second.err, HasSubstr("is in use by process " + std::to_string(first.id())));
+  first.signal(SIGTERM);
+  EXPECT_EQ(first.end().status, 0);
+}
+
+TEST_F(DutifulRun, says_what_is_wrong_before_it_does_anything) {
+  EXPECT_EQ(run_to_end(arguments()).status, 2);  // there is no file
+  write("[[task]]\nname = \"a\"\ncron = \"bad\"\nrun = \"true\"\n");
+  const Ended invalid = run_to_end(arguments());
+  EXPECT_EQ(invalid.status, 1);
+  EXPECT_THAT(invalid.err, AllOf(HasSubstr(file + ":3:"), HasSubstr("retry")));
+  EXPECT_FALSE(std::filesystem::exists(state));
+
+  write(task("a", "true"));
+  EXPECT_EQ(run_to_end(arguments({"--grace", "soon"})).status, 2);
+  EXPECT_EQ(run_to_end(arguments({"--max-concurrent", "-1"})).status, 2);
+  EXPECT_EQ(run_to_end(arguments({"--listen", "localhost:80"})).status, 2);
+  const Ended unwritable = run_to_end(arguments({"--state", "/proc/no/such"}));
+  EXPECT_EQ(unwritable.status, 1);
+  EXPECT_THAT(unwritable.err, HasSubstr("/proc/no/such"));
+}
+
+TEST_F(DutifulRun, shows_status_and_history_while_it_runs) {
+  const Fifo ready = fifo("ready");
+  write(task("a", "echo fine") + task("b", "echo no such host; exit 7") +
+        task("c", "echo here > " + ready.path() + "; exec sleep 1000") +
+        "[[task]]\nname = \"d\"\ncron = \"* * * * *\"\nretry = \"1h\"\nrun = [\"/no/such\"]\n");
+  Process daemon{arguments({"--kill-grace", "50ms"})};
+  ready.read_text();
+  daemon.await("TaskRunFailed", "d");
+
+  const auto tasks = nlohmann::json::parse(run_to_end({"status", "--state", file, "--json"}).out);
+  ASSERT_EQ(tasks.size(), 4U);
+  EXPECT_EQ(tasks[2]["state"], "Running");
+  EXPECT_EQ(tasks[3]["state"], "AwaitingRetry");
+  EXPECT_THAT(run_to_end({"status", "--state", state}).out, HasSubstr("NEXT DUE\na "));
+
+  daemon.signal(SIGTERM);
+  daemon.await("SchedulerStopRequested");
+  daemon.signal(SIGTERM);
+  EXPECT_EQ(daemon.end().status, 0);
+  const std::string b = run_to_end({"history", "b", "--state", state}).out;
+  EXPECT_THAT(b,
+              AllOf(HasSubstr("(boot): exit status 7\n    no such host\n"), HasSubstr("failed")));
+  const auto all = nlohmann::json::parse(run_to_end({"history", "--state", state, "--json"}).out);
+  EXPECT_GE(all.size(), 4U);
+}
+
+TEST_F(DutifulRun, keeps_so_many_runs_of_each_task) {
+  write("[[task]]\nname = \"a\"\ncron = \"* * * * *\"\nretry = \"0s\"\nrun = \"exit 1\"\n");
+  Process daemon{arguments({"--history", "3"})};
+  for (int run = 0; run < 8; ++run) daemon.await("TaskRunFailed", "a");
+  daemon.signal(SIGTERM);
+  EXPECT_EQ(daemon.end().status, 0);
+
+  const auto runs = nlohmann::json::parse(run_to_end({"history", "--state", state, "--json"}).out);
+  ASSERT_EQ(runs.size(), 3U);
+  EXPECT_GT(runs[0]["attempt"], runs[1]["attempt"]);
+  EXPECT_EQ(runs[0]["reason"], "retry");
+  EXPECT_GE(runs[0]["latenessMs"], 0);
+}
+
+TEST_F(DutifulRun, goes_on_where_the_history_cannot_be_written) {
+  std::filesystem::create_directory(state + "-history");
+  write("[[task]]\nname = \"a\"\ncron = \"* * * * *\"\nretry = \"0s\"\nrun = \"exit 1\"\n");
+  Process daemon{arguments()};
+  daemon.await("HistoryFailed");
+  for (int run = 0; run < 3; ++run) daemon.await("TaskRunFailed", "a");
+  daemon.signal(SIGTERM);
+  EXPECT_EQ(daemon.end().status, 0);
+}
+
+TEST_F(DutifulRun, tells_systemd_how_it_is_doing) {
+  const std::string path = directory.file("notify");
+  sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
+  path.copy(address.sun_path, path.size());
+  const int socket_end = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  ASSERT_EQ(bind(socket_end, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+  const timeval limit{.tv_sec = patience.count(), .tv_usec = 0};
+  setsockopt(socket_end, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+  const auto message = [&] {
+    char text[200];
+    const ssize_t size = recv(socket_end, text, sizeof text, 0);
+    return std::string{text, size > 0 ? static_cast<std::size_t>(size) : 0};
+  };
+
+  write(task("a", "exit ${NOTIFY_SOCKET:+1}"));
+  Process daemon{arguments(), {{"NOTIFY_SOCKET", path}}};
+  EXPECT_EQ(message(), "READY=1");
+  daemon.await("TaskRunCompleted", "a");
+  daemon.signal(SIGHUP);
+  EXPECT_THAT(message(), testing::StartsWith("RELOADING=1\nMONOTONIC_USEC="));
+  EXPECT_EQ(message(), "READY=1");
+  daemon.signal(SIGTERM);
+  EXPECT_EQ(message(), "STOPPING=1");
+  EXPECT_EQ(daemon.end().status, 0);
+  close(socket_end);
+}
+
+TEST_F(DutifulRun, shows_nothing_but_a_clear_error_where_there_is_no_state) {
+  const Ended missing = run_to_end({"status", "--state", state});
+  EXPECT_EQ(missing.status, 1);
+  EXPECT_THAT(missing.err, HasSubstr("does not exist"));
+  EXPECT_EQ(run_to_end({"history", "--state", state}).status, 1);
+  EXPECT_FALSE(std::filesystem::exists(state));
+  std::ofstream{state} << "something else, which is long enough to be read as a header of a file";
+  EXPECT_THAT(run_to_end({"status", "--state", state}).err, HasSubstr("no SQLite database"));
+}
+
+}  // namespace
+}  // namespace dutiful
