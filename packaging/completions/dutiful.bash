@@ -20,7 +20,7 @@ _dutiful() {
   if [[ $current == -* ]]; then
     local options=--help
     case $command in
-      run) options+=" --state --grace --kill-grace --max-concurrent --history --log --output --verbose" ;;
+      run) options+=" --state --grace --kill-grace --max-concurrent --history --log --output --trace --verify --verbose" ;;
       check|explain) options+=" --json" ;;
       next|prev) options+=" --from --count --zone --repeated --json" ;;
       status) options+=" --state --json" ;;

@@ -2,6 +2,8 @@
 
 #include <array>
 #include <cerrno>
+#include <filesystem>
+#include <iostream>
 #include <memory>
 #include <system_error>
 
@@ -26,6 +28,18 @@ constexpr std::size_t input_max = 64UL * 1024 * 1024;
 
 std::string name_of_input(const std::string& path) {
   return path == "-" ? "standard input" : escape(path);
+}
+
+InputStream::InputStream(const std::string& path) {
+  if (path == "-") return;
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) fail(path, EISDIR);
+  file_.emplace(path);
+  if (!*file_) fail(path, errno);
+}
+
+std::istream& InputStream::get() {
+  return file_ ? *file_ : std::cin;
 }
 
 std::string read_input(const std::string& path) {

@@ -10,10 +10,10 @@
 #include <unistd.h>
 
 #include "cli/commands.h"
+#include "cli/duration_argument.h"
 #include "cli/input_file.h"
 #include "tasks/daemon.h"
 #include "text/quote.h"
-#include "time/duration.h"
 
 namespace dutiful {
 namespace {
@@ -27,6 +27,8 @@ struct Arguments {
   std::string history = "100";
   std::optional<std::string> log;
   std::optional<std::string> listen;
+  std::optional<std::string> trace;
+  bool verify = false;
   bool verbose = false;
   bool output = false;
 };
@@ -40,14 +42,6 @@ std::size_t read_number(const char* option, const std::string& text) {
                      " is not a number; write 0 or more");
   }
   return number;
-}
-
-Duration read_duration(const char* option, const std::string& text) {
-  const auto parsed = parse_duration(text);
-  if (const auto* fault = std::get_if<DurationFault>(&parsed)) {
-    throw UsageError(std::string{option} + ": " + explain_fault(text, *fault));
-  }
-  return std::get<Duration>(parsed);
 }
 
 DaemonOptions options_of(const Arguments& arguments, Console& console) {
@@ -64,8 +58,14 @@ DaemonOptions options_of(const Arguments& arguments, Console& console) {
                         .kill_grace = read_duration("--kill-grace", arguments.kill_grace),
                         .max_concurrent = read_number("--max-concurrent", arguments.max_concurrent),
                         .history = read_number("--history", arguments.history),
+                        .trace = arguments.trace.value_or(""),
+                        .verify = arguments.verify,
                         .verbose = arguments.verbose,
                         .output = arguments.output};
+  if (arguments.trace == "") throw UsageError("--trace: an empty name is no file");
+  if (arguments.verify && !arguments.trace) {
+    throw UsageError("--verify judges the trace; say with --trace where it is");
+  }
   if (options.state.empty()) throw UsageError("--state: an empty name is no file");
   if (arguments.grace) options.grace = read_duration("--grace", *arguments.grace);
   const bool human = arguments.log ? *arguments.log == "human" : isatty(STDOUT_FILENO) != 0;
@@ -112,6 +112,10 @@ void add_run(CLI::App& program, Action& chosen) {
       ->type_name("FORMAT")
       ->description("human or json (default: human on a terminal, else json)")
       ->check(CLI::IsMember({"human", "json"}));
+  command->add_option("--trace", arguments->trace)
+      ->type_name("FILE")
+      ->description("Add what is observed to this file, for dutiful verify");
+  command->add_flag("--verify", arguments->verify, "Judge that trace while it grows");
   command->add_flag("--output", arguments->output, "Log what commands write");
   command->add_flag("--verbose", arguments->verbose, "Log what is only of use to find faults");
   command->add_option("--listen", arguments->listen)->group("");

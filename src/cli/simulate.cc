@@ -1,15 +1,13 @@
 // dutiful simulate: plays a scenario in virtual time and prints its trace.
 
-#include <iterator>
 #include <memory>
 #include <ostream>
 
 #include <CLI/CLI.hpp>
 
 #include "cli/commands.h"
-#include "cli/input.h"
+#include "cli/input_file.h"
 #include "sim/play.h"
-#include "text/quote.h"
 
 namespace dutiful {
 namespace {
@@ -37,16 +35,14 @@ class Printer : public TraceSink {
 };
 
 Exit simulate(const std::string& file, Console& console) try {
-  const Input input{file};
-  const std::string text{std::istreambuf_iterator<char>{input.stream()}, {}};
-  const Scenario scenario = parse_scenario(text);
+  const Scenario scenario = parse_scenario(read_input(file));
   Printer printer{console.out};
   printer.add(to_line(header_of(scenario)));
   play(scenario, printer);
   printer.flush();
   return Exit::done;
 } catch (const MalformedScenario& error) {
-  throw UsageError(quote(file) + ": " + error.what());
+  throw UsageError(name_of_input(file) + ": " + error.what());
 }
 
 }  // namespace

@@ -1,15 +1,14 @@
 // dutiful verify: judges a trace by the theory.
 
-#include <fstream>
-#include <iostream>
-#include <limits>
 #include <memory>
+#include <ostream>
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
-#include "cli/input.h"
+#include "cli/duration_argument.h"
+#include "cli/input_file.h"
 #include "cli/json.h"
 #include "theory/monitor.h"
 #include "time/iso8601.h"
@@ -23,8 +22,8 @@ using nlohmann::ordered_json;
 struct Arguments {
   std::string file;
   std::int64_t a = 1;  // µs for every bit
-  std::int64_t b = 1'000'000;
-  std::int64_t lag = 60'000'000;  // µs, both
+  std::string b = "1s";
+  std::string lag = "60s";
   std::string repeated = "both";
   std::string override = "keep_history";
   bool json = false;
@@ -37,8 +36,8 @@ theory::Setting setting_of(const TraceHeader& header, const Arguments& arguments
           .override = header.override.value_or(*override_of(arguments.override)),
           .max_concurrent = header.max_concurrent,
           .witnesses = {.a = arguments.a,
-                        .b = theory::Micros{arguments.b},
-                        .lag = theory::Micros{arguments.lag}}};
+                        .b = read_duration("--b", arguments.b),
+                        .lag = read_duration("--lag", arguments.lag)}};
 }
 
 // Says what is found, in one of two ways, as soon as it is.
@@ -101,10 +100,10 @@ class Report {
 };
 
 Exit verify(const Arguments& arguments, Console& console) {
-  const Input input{arguments.file};
+  InputStream input{arguments.file};
   Report report{arguments.json, console.out};
   try {
-    TraceReader reader{input.stream()};
+    TraceReader reader{input.get()};
     std::optional<theory::Monitor> monitor;
     try {
       monitor.emplace(setting_of(reader.header(), arguments),
@@ -121,14 +120,6 @@ Exit verify(const Arguments& arguments, Console& console) {
   }
 }
 
-void add_duration(CLI::App& command, const char* name, std::int64_t& micros, const char* text) {
-  const std::map<std::string, std::int64_t> units{
-      {"us", 1}, {"ms", 1'000}, {"s", 1'000'000}, {"m", 60'000'000}, {"h", 3'600'000'000}};
-  command.add_option(name, micros, text)
-      ->transform(CLI::AsNumberWithUnit(units, CLI::AsNumberWithUnit::UNIT_REQUIRED, "DURATION"))
-      ->check(CLI::NonNegativeNumber);
-}
-
 }  // namespace
 
 void add_verify(CLI::App& program, Action& chosen) {
@@ -136,10 +127,15 @@ void add_verify(CLI::App& program, Action& chosen) {
   CLI::App* command =
       program.add_subcommand("verify", "Check a trace against the theory of a correct scheduler");
   command->add_option("TRACE", arguments->file, "The trace; - is standard input")->required();
-  add_duration(*command, "--lag", arguments->lag, "How late anything may be; 60s if not given");
-  command->add_option("--a", arguments->a, "Microseconds more for every bit of the list; 1")
+  command->add_option("--lag", arguments->lag, "How late anything may be")
+      ->type_name("DURATION")
+      ->capture_default_str();
+  command->add_option("--a", arguments->a, "Microseconds more for every bit of the list")
+      ->capture_default_str()
       ->check(CLI::Range(std::int64_t{0}, std::int64_t{1'000'000}));
-  add_duration(*command, "--b", arguments->b, "Time to compute, whatever the list; 1s");
+  command->add_option("--b", arguments->b, "Time to compute, whatever the list")
+      ->type_name("DURATION")
+      ->capture_default_str();
   command
       ->add_option("--repeated",
                    arguments->repeated,

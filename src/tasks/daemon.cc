@@ -93,7 +93,9 @@ class Daemon::Impl {
                     .reinitialize = Reinitialize::reconcile,
                     .max_concurrent = options_.max_concurrent,
                     .zone = zone_,
-                    .events = [this](const Event& event) { take(event); }}) {
+                    .events = [this](const Event& event) { take(event); },
+                    .trace = options_.trace,
+                    .verify = options_.verify}) {
     if (!stopped_.is_open()) throw std::system_error(errno, std::generic_category(), "eventfd");
   }
 

@@ -22,6 +22,8 @@ struct DaemonOptions {
   std::size_t max_concurrent = 64;  // commands at one time; 0: no bound
   std::size_t history = 100;        // runs kept of each task
   enum class LogFormat { human, json } log = LogFormat::json;
+  std::string trace{};   // a file that what is observed is added to; empty: none
+  bool verify = false;   // judge it while it grows
   bool verbose = false;  // also events of the level DEBUG
   bool output = false;   // also what commands write
 };

@@ -319,6 +319,32 @@ TEST_F(DutifulRun, goes_on_where_the_history_cannot_be_written) {
   EXPECT_EQ(daemon.end().status, 0);
 }
 
+TEST_F(DutifulRun, records_a_trace_across_a_kill_that_verify_accepts) {
+  const std::string trace = directory.file("trace.jsonl");
+  const Fifo ready = fifo("ready");
+  write(task("a", "echo here > " + ready.path() + "; exec sleep 1000") + task("b", "true"));
+  {
+    Process daemon{arguments({"--trace", trace, "--verify"})};
+    ready.read_text();
+    daemon.await("TaskRunCompleted", "b");
+    daemon.signal(SIGKILL);
+    daemon.end();
+  }
+  write(task("a", "true") + task("b", "true"));
+  Process daemon{arguments({"--trace", trace, "--verify"})};
+  daemon.await("TaskRunCompleted", "a");
+  daemon.signal(SIGTERM);
+  EXPECT_EQ(daemon.end().status, 0);
+
+  Process verify{{"verify", "--json", trace}};
+  const auto verdict = nlohmann::json::parse(verify.line().value());
+  EXPECT_EQ(verdict["verdict"], "conforms") << verdict;
+  EXPECT_EQ(verdict["open"].size(), 0U) << verdict;
+  std::ifstream lines{trace};
+  const std::string text{std::istreambuf_iterator<char>{lines}, {}};
+  EXPECT_THAT(text, AllOf(HasSubstr("\"event\":\"Crash\""), HasSubstr("\"reason\":\"orphan\"")));
+}
+
 TEST_F(DutifulRun, tells_systemd_how_it_is_doing) {
   const std::string path = directory.file("notify");
   sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
