@@ -331,7 +331,8 @@ Start Core::start(TaskId id, Instant now) {
   progress.orphan_pending = false;
   progress.retry_at = no_instant;
   progress.last_attempt = now;
-  progress.served_until = std::max(progress.served_until, now);  // the clock may have been set back
+  // The clock may have been set back, also since a pulse came that this start is for (T7).
+  progress.served_until = std::max({progress.served_until, now, task.due_since});
   if (start.reason == Reason::cron || start.reason == Reason::boot) {
     progress.pulse = start.scheduled;
     progress.attempt = 0;
