@@ -25,6 +25,7 @@ class Player {
         if (step->kind == Step::Kind::end) return;
         take(*step++);
       }
+      if (frozen() && end() <= world_.now()) return;  // what waits for the thaw does not happen
       if (!frozen()) start_runs();
     }
   }
@@ -40,13 +41,14 @@ class Player {
 
   [[nodiscard]] bool frozen() const { return world_.now() < frozen_until_; }
 
+  [[nodiscard]] Instant end() const { return scenario_.steps.back().at; }
+
   Instant next_instant(const Step& step) {
     Instant next = world_.next_wake();
     if (!ends_.empty()) next = std::min(next, ends_.top().at);
     if (step.kind != Step::Kind::end) next = std::min(next, step.at);
     next = std::max({next, frozen_until_, world_.now()});
-    if (step.kind == Step::Kind::end) next = std::min(next, std::max(step.at, world_.now()));
-    return next;
+    return std::min(next, std::max(end(), world_.now()));
   }
 
   void take_ends() {
@@ -71,6 +73,7 @@ class Player {
       case Step::Kind::fail_commits:
         return world_.fail_commits(step.commits);
       case Step::Kind::freeze:
+        if (step.until <= world_.now()) return;  // another one outlasted it
         frozen_until_ = step.until;
         return world_.freeze(step.until);
       case Step::Kind::set_clock:
@@ -87,7 +90,7 @@ class Player {
     decltype(ends_) shifted;
     for (; !ends_.empty(); ends_.pop()) {
       End end = ends_.top();
-      end.at += to - world_.now();
+      end.at = later(end.at, to - world_.now());
       shifted.push(end);
     }
     ends_ = std::move(shifted);
@@ -97,7 +100,7 @@ class Player {
   void start_runs() {
     for (const StartedRun& started : world_.start()) {
       const ScriptedRun run = next_run(started);
-      if (run.result) ends_.push({world_.now() + run.takes, started.number, *run.result});
+      if (run.result) ends_.push({later(world_.now(), run.takes), started.number, *run.result});
     }
   }
 

@@ -65,6 +65,8 @@ class Value {
   }
   [[nodiscard]] std::int64_t whole_number() const {
     if (!value_.is_number_integer()) fail("is not a whole number");
+    if (value_.is_number_unsigned() && value_.get<std::uint64_t>() > INT64_MAX)
+      fail("is too large");
     return value_.get<std::int64_t>();
   }
   [[nodiscard]] std::int64_t count() const {

@@ -70,6 +70,11 @@ TEST(Scenario, that_is_malformed_says_where) {
   EXPECT_TRUE(malformed(R"({"zone":"Mars/Olympus_Mons"})").starts_with("zone cannot be had: "));
 }
 
+TEST(Scenario, with_a_number_that_no_one_can_count_to_is_malformed) {
+  EXPECT_EQ(malformed(R"({"zone":"UTC","maxConcurrent":18446744073709551615})"),
+            "maxConcurrent is too large");
+}
+
 class Lines : public TraceSink {
  public:
   void on(Instant at, const TraceEvent& event) override { text += to_line(at, event) + '\n'; }
@@ -87,6 +92,23 @@ std::string played(const std::string& callback, int retry_ms) {
                       R"({"at":"2025-03-09T06:58:00.002Z","do":"end"}]})"),
        lines);
   return lines.text;
+}
+
+TEST(Scenario, ends_where_it_says_also_in_a_freeze) {
+  Lines lines;
+  play(parse_scenario(
+           R"({"zone":"UTC","steps":[)"
+           R"({"at":"2025-01-01T00:00:00Z","do":"freeze","until":"2025-01-01T01:00:00Z"},)"
+           R"({"at":"2025-01-01T00:10:00Z","do":"stop"},)"
+           R"({"at":"2025-01-01T00:20:00Z","do":"end"}]})"),
+       lines);
+  EXPECT_EQ(std::ranges::count(lines.text, '\n'), 1) << lines.text;
+}
+
+TEST(Scenario, has_runs_that_outlast_time_itself) {
+  EXPECT_EQ(
+      std::ranges::count(played(R"({"takesMs":9223372036854775807,"result":"failure"})", 1), '\n'),
+      3);
 }
 
 TEST(Scenario, in_which_time_would_stand_still_is_refused) {

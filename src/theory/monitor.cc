@@ -73,24 +73,34 @@ void Monitor::check_budgets() {
             quote(late.name()) + " was not started within " + in_seconds(budget_) + " of " +
                 format_utc(late.owed_at) + "; it is " + late.why_pending());
     late.overdue = true;
-    idle_.splice(idle_.end(), owed_, late.owed);
+    overdue_.splice(overdue_.end(), owed_, late.owed);
   }
   // L2: G(IS_R → F^lin(R)_comp (IE_R ∨ Crash))
-  for (Initialization& init : initializations_) {
-    if (init.reported || clock_.granted() - init.since <= init.budget) continue;
-    init.reported = true;
-    violate("L2",
-            "the initialize of " + format_utc(init.at) + " had not returned after " +
-                in_seconds(init.budget));
+  if (clock_.granted() > initialization_deadline_) {
+    for (Initialization& init : initializations_) {
+      if (init.reported || clock_.granted() - init.since <= init.budget) continue;
+      init.reported = true;
+      violate("L2",
+              "the initialize of " + format_utc(init.at) + " had not returned after " +
+                  in_seconds(init.budget));
+    }
+    find_initialization_deadline();
   }
   // L3: G(SS_R → G(FirstQuiescentSince(SS_R) → F^lin(R)_comp (SE_R ∨ Crash)))
-  for (Stop& stop : stops_) {
-    if (stop.reported || !stop.quiescent_since) continue;
-    if (clock_.granted() - *stop.quiescent_since <= budget_) continue;
-    stop.reported = true;
+  for (; overdue_stops_ < stops_.size(); ++overdue_stops_) {
+    const Stop& stop = stops_[overdue_stops_];
+    if (!stop.quiescent_since || clock_.granted() - *stop.quiescent_since <= budget_) break;
     violate("L3",
             "the stop of " + format_utc(stop.at) + " had not returned " + in_seconds(budget_) +
                 " after the last callback ended");
+  }
+}
+
+void Monitor::find_initialization_deadline() {
+  initialization_deadline_ = Micros::max();
+  for (const Initialization& init : initializations_) {
+    if (init.reported) continue;
+    initialization_deadline_ = std::min(initialization_deadline_, init.since + init.budget);
   }
 }
 
@@ -102,8 +112,8 @@ std::vector<Open> Monitor::open() const {
   for (const Initialization& init : initializations_) {
     if (!init.reported) open.push_back({"L2", init.at, "an initialize has not returned"});
   }
-  for (const Stop& stop : stops_) {
-    if (!stop.reported) open.push_back({"L3", stop.at, "a stop has not returned"});
+  for (std::size_t i = overdue_stops_; i < stops_.size(); ++i) {
+    if (stops_[i].quiescent_since) open.push_back({"L3", stops_[i].at, "a stop has not returned"});
   }
   std::ranges::stable_sort(open, {}, &Open::since);
   return open;
@@ -135,6 +145,15 @@ void Monitor::handle(const InitStart& event) {
                               .since = clock_.granted(),
                               .at = clock_.now(),
                               .budget = setting_.witnesses.budget(bits(event.registrations))});
+  const Initialization& init = initializations_.back();
+  initialization_deadline_ = std::min(initialization_deadline_, init.since + init.budget);
+}
+
+Monitor::Initialization Monitor::answer(std::deque<Initialization>::iterator place) {
+  Initialization init = std::move(*place);
+  initializations_.erase(place);
+  if (init.since + init.budget <= initialization_deadline_) find_initialization_deadline();
+  return init;
 }
 
 void Monitor::handle(const InitSuccess&) {
@@ -143,8 +162,9 @@ void Monitor::handle(const InitSuccess&) {
     violate("S5", "an initialize succeeded that had not begun");
     return;
   }
-  Initialization init = std::move(initializations_.front());
-  initializations_.pop_front();
+  // A trace does not say which of several is answered: one that the answer is right for.
+  const auto valid = std::ranges::find(initializations_, true, &Initialization::valid);
+  Initialization init = answer(valid != initializations_.end() ? valid : initializations_.begin());
   // S5: R ∉ ValidRegistrations ⟹ G(¬IEs_R)
   if (!init.valid) {
     violate("S5",
@@ -167,9 +187,11 @@ void Monitor::handle(const InitFailure& event) {
   }
   // Of concurrent ones, the first proceeds and the others are told so (RULES I4).
   const bool refused = event.error == "SchedulerAlreadyActiveError";
-  const auto place = refused ? std::prev(initializations_.end()) : initializations_.begin();
-  const Initialization init = std::move(*place);
-  initializations_.erase(place);
+  const auto invalid = std::ranges::find(initializations_, false, &Initialization::valid);
+  const Initialization init =
+      answer(refused                             ? std::prev(initializations_.end())
+             : invalid != initializations_.end() ? invalid
+                                                 : initializations_.begin());
   // S5: R ∈ ValidRegistrations ⟹ G(¬IEf_R), except as RULES H9 says
   if (init.valid && init.binding) {
     violate("S5",
@@ -190,8 +212,8 @@ void Monitor::handle(const StopStart&) {
 // FirstQuiescentSince(σ) := Quiescent ∧ (¬Quiescent S σ)
 void Monitor::start_time_of_stops() {
   if (!quiescent()) return;
-  for (Stop& stop : stops_) {
-    if (!stop.quiescent_since) stop.quiescent_since = clock_.granted();
+  for (auto stop = stops_.rbegin(); stop != stops_.rend() && !stop->quiescent_since; ++stop) {
+    stop->quiescent_since = clock_.granted();
   }
 }
 
@@ -199,13 +221,18 @@ void Monitor::handle(const StopEnd&) {
   act("a stop ended");
   // S3: G(SE → ¬Running_x)
   if (!quiescent()) {
-    std::string names;
-    for (const auto& [name, task] : tasks_) {
-      if (task.running()) names += (names.empty() ? "" : ", ") + quote(name);
-    }
-    violate("S3", "a stop ended while " + names + (running_ == 1 ? " was" : " were") + " running");
+    const auto by_name = [](const Task* a, const Task* b) { return a->name() < b->name(); };
+    const std::string first = quote((*std::ranges::min_element(running_, by_name))->name());
+    violate(
+        "S3",
+        "a stop ended while " + first +
+            (running_.size() == 1 ? " was"
+                                  : " and " + std::to_string(running_.size() - 1) + " more were") +
+            " running");
   }
-  if (!stops_.empty()) stops_.pop_front();
+  if (stops_.empty()) return;
+  stops_.pop_front();
+  if (overdue_stops_ > 0) --overdue_stops_;
 }
 
 void Monitor::handle(const RunStart& event) {
@@ -217,7 +244,8 @@ void Monitor::handle(const RunStart& event) {
         "S1",
         quote(event.task) + " was started without being owed a run: " + why_no_obligation(started));
   }
-  if (!started.running()) set_running(running_ + 1);
+  running_.insert(&started);
+  saturate();
   acquit(started);
   pulses_.cancel_retry(started);
   started.run_start(clock_.now());
@@ -246,7 +274,8 @@ bool Monitor::end_run(Task& task, const char* how) {
     return false;
   }
   task.run_end();
-  set_running(running_ - 1);
+  running_.erase(&task);
+  saturate();
   start_time_of_stops();
   return true;
 }
@@ -254,7 +283,7 @@ bool Monitor::end_run(Task& task, const char* how) {
 void Monitor::handle(const RunSuccess& event) {
   act("a run succeeded");
   Task& ended = task(event.task);
-  if (!end_run(ended, " ended a run")) return;
+  if (!end_run(ended, " ended a run")) return forget(ended);
   // S2: AtMostOne(Due_x, RSucc_x); the pulses are those of the schedule now registered (H8)
   const auto successes = ended.succeed();
   if (successes && ended.schedule != nullptr) {
@@ -266,27 +295,33 @@ void Monitor::handle(const RunSuccess& event) {
     }
   }
   owe(ended);
+  forget(ended);
 }
 
 void Monitor::handle(const RunFailure& event) {
   act("a run failed");
   Task& ended = task(event.task);
-  if (!end_run(ended, " ended a run")) return;
+  if (!end_run(ended, " ended a run")) return forget(ended);
   if (ended.registration != nullptr) {
     // RetryDue_x at i := ∃j. τ(j) + rd(x) = τ(i) ∧ REf_x at j, for the newest failure (RULES H2)
     ended.run_failure(clock_.now(), ended.registration->retry_delay);
     pulses_.await_retry(ended);
+    pass_time(clock_.now());  // a delay of nothing is over
   }
   owe(ended);
+  forget(ended);
 }
 
 void Monitor::handle(const Crash&) {
   active_ = false;
   acquit_all();
   initializations_.clear();
+  initialization_deadline_ = Micros::max();
   stops_.clear();
-  for (auto& [name, task] : tasks_) task.crash(clock_.now());
-  set_running(0);
+  overdue_stops_ = 0;
+  for (Task* task : running_) task->crash(clock_.now());
+  running_.clear();
+  saturate();
 }
 
 void Monitor::handle(const Freeze& event) {
@@ -345,9 +380,15 @@ void Monitor::remove_task(const TracedRegistration& registration) {
   pulses_.cancel_retry(task);
   task.registration = nullptr;
   task.schedule = nullptr;
-  if (task.running() || task.interrupted()) return;
+  forget(task);
+}
+
+// A task that is neither registered nor running has no past that counts; but where a crash
+// interrupted it, an end that comes all the same is to be told from one without a start.
+void Monitor::forget(Task& task) {
+  if (task.registration != nullptr || task.running() || task.interrupted()) return;
   idle_.erase(task.owed);
-  tasks_.erase(place);
+  tasks_.erase(tasks_.find(task.name()));
 }
 
 void Monitor::owe(Task& task) {
@@ -360,16 +401,16 @@ void Monitor::owe(Task& task) {
 void Monitor::acquit(Task& task) {
   if (!task.owed_since) return;
   task.owed_since.reset();
-  if (!std::exchange(task.overdue, false)) idle_.splice(idle_.end(), owed_, task.owed);
+  idle_.splice(idle_.end(), std::exchange(task.overdue, false) ? overdue_ : owed_, task.owed);
 }
 
 void Monitor::acquit_all() {
-  for (auto& [name, task] : tasks_) acquit(task);
+  while (!owed_.empty()) acquit(*owed_.front());
+  while (!overdue_.empty()) acquit(*overdue_.front());
 }
 
-void Monitor::set_running(std::size_t running) {
-  running_ = running;
-  clock_.set_saturated(setting_.max_concurrent != 0 && running_ >= setting_.max_concurrent);
+void Monitor::saturate() {
+  clock_.set_saturated(setting_.max_concurrent != 0 && running_.size() >= setting_.max_concurrent);
 }
 
 void Monitor::violate(std::string_view axiom, std::string what) {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include <dutiful/policies.h>
@@ -67,7 +68,6 @@ class Monitor {
   struct Stop {
     Instant at;
     std::optional<Micros> quiescent_since{};  // FirstQuiescentSince(SS_R)
-    bool reported = false;
   };
 
   void pass_time(Instant to);
@@ -87,14 +87,17 @@ class Monitor {
   void act(const char* action);
   bool end_run(Task& task, const char* how);
   void start_time_of_stops();
+  Initialization answer(std::deque<Initialization>::iterator place);
+  void find_initialization_deadline();
   void register_list(std::vector<TracedRegistration> list);
   void register_task(const TracedRegistration& registration);
+  void forget(Task& task);
   void remove_task(const TracedRegistration& registration);
 
   // Active_R := Hold(IEs_R, SS_R ∨ Crash ∨ ∃R'≠R. IEs_R'), read as RULES H3 says; R is `list_`.
   [[nodiscard]] bool active() const { return active_; }
   // Quiescent := ¬∃y. Running_y
-  [[nodiscard]] bool quiescent() const { return running_ == 0; }
+  [[nodiscard]] bool quiescent() const { return running_.empty(); }
   // Obligation_{R,x} := Pending_x ∧ Registered_{R,x} ∧ Active_R
   [[nodiscard]] bool obligation(const Task& task) const {
     return task.pending() && task.registration != nullptr && active();
@@ -104,7 +107,7 @@ class Monitor {
   void owe(Task& task);
   void acquit(Task& task);
   void acquit_all();
-  void set_running(std::size_t running);
+  void saturate();
   void violate(std::string_view axiom, std::string what);
   Task& task(const std::string& name);
 
@@ -115,15 +118,19 @@ class Monitor {
   std::size_t line_ = 0;
 
   std::unordered_map<std::string, Task> tasks_;
-  std::size_t running_ = 0;
+  std::unordered_set<Task*> running_;
   std::vector<TracedRegistration> list_;  // R of Registered_R
   Micros budget_;                         // of what is linear in |R|
   bool active_ = false;
   std::deque<Initialization> initializations_;
+  Micros initialization_deadline_ = Micros::max();  // of those that are not overdue
   std::deque<Stop> stops_;
+  std::size_t overdue_stops_ = 0;  // the first so many of them
 
-  // The tasks that are owed a run, the longest first. Each has its node, here or in idle_.
+  // The tasks that are owed a run, the longest first; those whose budget has run out; and the rest.
+  // Each has its node in one of them.
   std::list<Task*> owed_;
+  std::list<Task*> overdue_;
   std::list<Task*> idle_;
 };
 

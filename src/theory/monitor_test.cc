@@ -165,6 +165,11 @@ TEST(Monitor, wants_a_stop_to_wait_for_what_runs) {
   EXPECT_EQ(
       trace.on("00:00:02", StopEnd{}).verdicts().at(0),
       "S3 violated at line 6 (2025-03-03T00:00:02.000Z): a stop ended while \"a\" was running");
+  Trace two;
+  two.initialize("00:00:00", {other_hourly, hourly}).start("00:00:00", "b").start("00:00:00", "a");
+  EXPECT_EQ(two.on("00:00:00", StopStart{}).on("00:00:02", StopEnd{}).verdicts().at(0),
+            "S3 violated at line 7 (2025-03-03T00:00:02.000Z): a stop ended while \"a\" and 1 more "
+            "were running");
 }
 
 // H7
@@ -280,6 +285,21 @@ TEST(Monitor, wants_initialize_and_stop_to_return) {
       slow.on("00:11:02", StopEnd{}).verdicts().at(0),
       "L3 violated at line 7 (2025-03-03T00:11:02.000Z): the stop of 2025-03-03T00:00:10.000Z "
       "had not returned 61.001 s after the last callback ended");
+}
+
+// H6: also what becomes due with the very last event.
+TEST(Monitor, has_a_retry_of_no_delay_open) {
+  Trace trace;
+  trace.initialize("00:00:00", {{"a", "* * * * *", 0ms}}).start("00:00:00", "a");
+  EXPECT_EQ(trace.on("00:00:01", RunFailure{"a"}).open().size(), 1U);
+}
+
+TEST(Monitor, answers_of_several_initializes_the_one_that_it_fits) {
+  const TracedRegistration invalid{"b", "@daily", 0ms};
+  Trace trace;
+  trace.on("00:00:00", InitStart{{hourly}}).on("00:00:00", InitStart{{invalid}});
+  trace.on("00:00:00", InitFailure{"CronExpressionInvalidError"}).on("00:00:00", InitSuccess{});
+  EXPECT_EQ(trace.start("00:00:01", "a").axioms(), "");
 }
 
 // H3: an initialize that a stop overtook does not activate.

@@ -36,7 +36,7 @@ bool is_control(char c) {
 void JsonCursor::fail(const std::string& expected) const {
   const std::string there =
       at_ < text_.size() ? quote(text_.substr(at_, 1)) : std::string{"the end of the line"};
-  throw JsonError("bad JSON at column " + std::to_string(at_ + 1) + ": " + expected +
+  throw JsonError("bad JSON at column " + std::to_string(column_ + at_) + ": " + expected +
                   " was expected instead of " + there);
 }
 

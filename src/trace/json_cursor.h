@@ -16,7 +16,11 @@ class JsonError : public std::runtime_error {
 // Every read takes one value, with the white space around it, or throws JsonError.
 class JsonCursor {
  public:
-  explicit JsonCursor(std::string_view text) : text_(text) { skip_space(); }
+  // `column` is where the text begins in its line, for messages.
+  explicit JsonCursor(std::string_view text, std::size_t column = 1)
+      : text_(text), column_(column) {
+    skip_space();
+  }
 
   // Calls `member` with each key, in turn; it has to take the value.
   template <typename Member>
@@ -70,6 +74,7 @@ class JsonCursor {
   unsigned read_hex();
 
   std::string_view text_;
+  std::size_t column_;
   std::size_t at_ = 0;
 };
 

@@ -121,10 +121,10 @@ Instant read_instant(std::string_view raw, const char* field) {
   return timestamp->instant(*timestamp->offset);
 }
 
-std::vector<TracedRegistration> read_registrations(std::string_view raw) {
+std::vector<TracedRegistration> read_registrations(std::string_view raw, std::size_t column) {
   require(raw, "registrations");
   std::vector<TracedRegistration> registrations;
-  JsonCursor json{raw};
+  JsonCursor json{raw, column};
   json.read_array([&] {
     TracedRegistration registration;
     int place = 0;
@@ -152,14 +152,17 @@ std::vector<TracedRegistration> read_registrations(std::string_view raw) {
   return registrations;
 }
 
-TraceEvent make_event(const Fields& fields) {
+TraceEvent make_event(const Fields& fields, std::string_view line) {
   const std::string name = read_text(fields.event, "event");
   if (name == "RunStart") {
     return RunStart{read_text(fields.task, "task"), read_text(fields.reason, "reason")};
   }
   if (name == "RunSuccess") return RunSuccess{read_text(fields.task, "task")};
   if (name == "RunFailure") return RunFailure{read_text(fields.task, "task")};
-  if (name == "InitStart") return InitStart{read_registrations(fields.registrations)};
+  if (name == "InitStart") {
+    const auto column = static_cast<std::size_t>(fields.registrations.data() - line.data()) + 1;
+    return InitStart{read_registrations(fields.registrations, column)};
+  }
   if (name == "InitSuccess") return InitSuccess{};
   if (name == "InitFailure") return InitFailure{read_text(fields.error, "error")};
   if (name == "StopStart") return StopStart{};
@@ -177,7 +180,7 @@ TracedEvent read_event(std::string_view text) {
     if (std::string_view* field = fields.find(key)) *field = raw;
   });
   json.end();
-  return {read_instant(fields.at, "at"), make_event(fields)};
+  return {read_instant(fields.at, "at"), make_event(fields, text)};
 }
 
 std::string field(const char* name, std::string_view value) {
@@ -267,7 +270,9 @@ std::string to_json(const std::vector<TracedRegistration>& registrations) {
 
 TraceReader::TraceReader(std::istream& in) : in_(in) {
   line_ = 1;
-  if (!std::getline(in_, text_)) throw MalformedTrace(line_, "there is no header");
+  if (!std::getline(in_, text_)) {
+    throw MalformedTrace(line_, in_.bad() ? "it cannot be read" : "there is no header");
+  }
   try {
     header_ = read_header(text_);
   } catch (const JsonError& error) {
@@ -276,7 +281,10 @@ TraceReader::TraceReader(std::istream& in) : in_(in) {
 }
 
 bool TraceReader::read(TracedEvent& event) {
-  if (!std::getline(in_, text_)) return false;
+  if (!std::getline(in_, text_)) {
+    if (in_.bad()) throw MalformedTrace(line_ + 1, "it cannot be read any further");
+    return false;
+  }
   ++line_;
   try {
     event = read_event(text_);

@@ -96,6 +96,8 @@ TEST(TraceLines, tell_what_is_wrong_with_an_event) {
       {R"({"at":"2025-03-09T06:58:00.000Z","event":"Freeze"})", "the field \"until\" is missing"},
       {R"({"at":"2025-03-09T06:58:00.000Z","event":"InitStart","registrations":[["a","b"]]})",
        "a registration has 2 elements instead of 3: name, cron, retry delay in ms"},
+      {R"({"at":"2025-03-09T06:58:00.000Z","event":"InitStart","registrations":5})",
+       "bad JSON at column 70: a list was expected instead of \"5\""},
       {"", "bad JSON at column 1: an object was expected instead of the end of the line"}};
   for (const auto& [text, reason] : cases) {
     const std::string trace = std::string{header} + "\n" + text + "\n";
