@@ -3,6 +3,7 @@
 //   worlds random --seed 1 --years 100     random worlds, one after the other
 //   worlds exhaustive --tasks 1 --seconds 120   every world of a few steps
 
+#include <array>
 #include <chrono>
 #include <iostream>
 
@@ -101,7 +102,9 @@ int exhaustive_worlds(const Exhaustive& options, double seconds) {
   std::cout << options.tasks << (options.tasks == 1 ? " task: " : " tasks: ") << "depth "
             << result.depth << ", " << result.states << " states, " << result.steps << " steps"
             << (result.violation ? " until then" : ": no violation") << '\n';
-  return result.violation ? 1 : 0;
+  if (result.violation) return 1;
+  // Whoever asks for a depth wants to know that it was reached.
+  return options.depth_max != Exhaustive{}.depth_max && result.depth < options.depth_max ? 3 : 0;
 }
 
 int run(int argc, char** argv) {

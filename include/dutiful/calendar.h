@@ -5,16 +5,11 @@
 #include <vector>
 
 #include <dutiful/cron.h>
+#include <dutiful/policies.h>
 #include <dutiful/time.h>
 #include <dutiful/zone.h>
 
 namespace dutiful {
-
-// What becomes of a civil minute that occurs twice because the clocks were set back (RULES T4).
-enum class RepeatedMinutes {
-  both,        // it is due both times
-  first_only,  // only the first occurrence is due
-};
 
 // A zone and a policy: turns the civil minutes of cron expressions into instants.
 //

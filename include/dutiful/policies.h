@@ -3,6 +3,12 @@
 
 namespace dutiful {
 
+// What becomes of a civil minute that occurs twice because the clocks were set back (RULES T4).
+enum class RepeatedMinutes {
+  both,        // it is due both times
+  first_only,  // only the first occurrence is due
+};
+
 // A second initialize() on a running scheduler (RULES I4).
 enum class Reinitialize {
   reject,     // throws SchedulerAlreadyActiveError

@@ -7,6 +7,7 @@
 
 #include "cli/commands.h"
 #include "cli/input_file.h"
+#include "engine/header.h"
 #include "sim/play.h"
 
 namespace dutiful {
@@ -21,9 +22,9 @@ class Printer : public TraceSink {
   void on(Instant at, const TraceEvent& event) override { add(to_line(at, event)); }
   void add(const std::string& line) {
     text_.append(line).append("\n");
-    if (text_.size() >= kept_max) flush();
+    if (text_.size() >= kept_max) print();
   }
-  void flush() {
+  void print() {
     out_ << text_;
     text_.clear();
   }
@@ -37,9 +38,9 @@ class Printer : public TraceSink {
 Exit simulate(const std::string& file, Console& console) try {
   const Scenario scenario = parse_scenario(read_input(file));
   Printer printer{console.out};
-  printer.add(to_line(header_of(scenario)));
+  printer.add(to_line(header_of(scenario.zone, scenario.policies)));
   play(scenario, printer);
-  printer.flush();
+  printer.print();
   return Exit::done;
 } catch (const MalformedScenario& error) {
   throw UsageError(name_of_input(file) + ": " + error.what());

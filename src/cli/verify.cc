@@ -29,15 +29,14 @@ struct Arguments {
   bool json = false;
 };
 
-theory::Setting setting_of(const TraceHeader& header, const Arguments& arguments) {
-  return {.zone = Zone::load(header.zone),
-          .repeated_minutes =
-              header.repeated_minutes.value_or(*repeated_minutes_of(arguments.repeated)),
-          .override = header.override.value_or(*override_of(arguments.override)),
-          .max_concurrent = header.max_concurrent,
-          .witnesses = {.a = arguments.a,
-                        .b = read_duration("--b", arguments.b),
-                        .lag = read_duration("--lag", arguments.lag)}};
+theory::Setting setting_of(TraceHeader header, const Arguments& arguments) {
+  if (!header.repeated_minutes) header.repeated_minutes = repeated_minutes_of(arguments.repeated);
+  if (!header.override) header.override = override_of(arguments.override);
+  theory::Setting setting = theory::setting_of(header, Zone::load(header.zone));
+  setting.witnesses = {.a = arguments.a,
+                       .b = read_duration("--b", arguments.b),
+                       .lag = read_duration("--lag", arguments.lag)};
+  return setting;
 }
 
 // Says what is found, in one of two ways, as soon as it is.

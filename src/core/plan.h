@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include <dutiful/calendar.h>
+
 #include "core/policies.h"
 #include "core/task.h"
 

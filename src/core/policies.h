@@ -3,7 +3,6 @@
 
 #include <cstddef>
 
-#include <dutiful/calendar.h>
 #include <dutiful/policies.h>
 
 namespace dutiful {

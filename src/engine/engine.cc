@@ -79,8 +79,10 @@ void Engine::initialize(std::vector<TaskConfig> list, Instant now) {
 }
 
 void Engine::fail_initialization(const std::string& name, const std::string& message, Instant now) {
-  trace_.on(now, InitFailure{name});
-  trace_.flush();
+  watch([&] {
+    trace_.on(now, InitFailure{name});
+    trace_.flush();
+  });
   reporter_.initialization_failed(message, now);
 }
 
@@ -93,7 +95,10 @@ void Engine::replace_list(std::vector<TaskConfig> list, Instant now) {
   Store& store = reconcile ? *store_ : *opened;
 
   // Ends go by the numbers of the old list: what is not recorded by now never would be.
-  if (reconcile && !make_durable({}, now)) std::rethrow_exception(store_error_);
+  if (reconcile) {
+    postpone_ends(now);
+    if (!make_durable({}, now)) std::rethrow_exception(store_error_);
+  }
   auto records = reconcile ? core_.records() : store.load();
   if (trace_.wants_state()) tell_state(records);
   Plan plan = make_plan(std::move(list),
@@ -139,10 +144,16 @@ void Engine::stop(Instant now) {
 
 void Engine::end(TaskId task, Outcome outcome, Instant now, std::string error) {
   make_room(unrecorded_);
-  End end{task, outcome, std::move(error), core_.task(task).config.name, {}};
+  End end{task, outcome, now, std::move(error), core_.task(task).config.name, {}};
   core_.end(task, outcome, now);
   end.progress = core_.task(task).progress;
   unrecorded_.push_back(std::move(end));
+}
+
+void Engine::settle(Instant now) {
+  postpone_ends(now);
+  (void)make_durable({}, now);
+  watch([&] { trace_.flush(); });
 }
 
 std::vector<Start> Engine::step(Instant now, std::size_t limit) {
@@ -176,9 +187,10 @@ Instant Engine::next_wake() const {
 
 // An end is observed when it is durably recorded (H5): what could not be counts from now.
 void Engine::postpone_ends(Instant now) {
-  if (!store_error_) return;
   for (End& end : unrecorded_) {
+    if (end.at == now) continue;
     core_.postpone_end(end.task, now);
+    end.at = now;
     if (core_.task(end.task).registered) end.progress = core_.task(end.task).progress;
   }
 }
@@ -216,7 +228,10 @@ bool Engine::make_durable(const std::vector<Start>& starts, Instant now) {
       // For the theory it dies here, and what it could not record was interrupted (H5).
       stop_error_ = store_error_;
       unrecorded_.clear();
-      watch([&] { trace_.on(now, Crash{}); });
+      watch([&] {
+        trace_.on(now, Crash{});
+        trace_.flush();
+      });
       stops_waiting_ = 0;
       let_go(now);
     }

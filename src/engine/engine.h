@@ -41,11 +41,7 @@ class Engine {
   void end(TaskId task, Outcome outcome, Instant now, std::string error = {});
 
   // Records the ends, and starts nothing.
-  void settle(Instant now) {
-    postpone_ends(now);
-    (void)make_durable({}, now);
-    trace_.flush();
-  }
+  void settle(Instant now);
 
   // Records the ends and starts what is owed a run, at most `limit` of them: one transaction. What
   // it returns is durably marked as running, and has to be run. Where memory runs out it throws,
@@ -69,6 +65,7 @@ class Engine {
   struct End {
     TaskId task;
     Outcome outcome;
+    Instant at;
     std::string error;
     // The task may be gone, or another, by the time the end is recorded.
     std::string name;

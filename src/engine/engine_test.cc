@@ -156,6 +156,19 @@ TEST_F(EngineTest, restarts_a_run_that_a_crash_interrupted_after_its_task_was_ba
   EXPECT_EQ(starts[0].reason, Reason::orphan);
 }
 
+// K5, H5: also where it is a new list that records it.
+TEST_F(EngineTest, counts_a_retry_from_the_list_that_recorded_the_failure) {
+  policies.reinitialize = Reinitialize::reconcile;
+  engine = make();
+  initialize("0 * * * *");
+  const auto starts = engine->step(now);
+  faults.commit = 1;
+  engine->end(starts[0].task, Outcome::failure, now + 1s);
+  engine->settle(now + 1s);
+  engine->initialize({{.name = "a", .cron = "0 * * * *", .retry_delay = 1min}}, now + 5s);
+  EXPECT_EQ(stored().retry_at, now + 5s + 1min);
+}
+
 // I5: a stop waits for the record of the last end, too.
 TEST_F(EngineTest, stops_only_when_the_last_end_is_recorded) {
   initialize("0 * * * *");

@@ -286,22 +286,6 @@ void Reporter::exhausted(const std::string& error, Instant next_try, Instant now
        {{"error", error}, {"nextTryAt", time_text(next_try)}});
 }
 
-void Reporter::trace_failed(const std::string& error, Instant now) {
-  tell("TraceFailed", Level::error, now, {{"error", error}});
-}
-
-void Reporter::theory_violated(const theory::Violation& violation, Instant now) {
-  const bool ours = violation.blame() == theory::Blame::scheduler;
-  tell("TheoryViolated",
-       Level::error,
-       now,
-       {{"axiom", std::string{violation.axiom}},
-        {"line", static_cast<std::int64_t>(violation.line)},
-        {"violatedAt", time_text(violation.at)},
-        {"blame", std::string{ours ? "scheduler" : "environment"}},
-        {"error", violation.what}});
-}
-
 void Reporter::store_failed(const std::exception_ptr& error, Instant next_try, Instant now) {
   tell("StoreFailed",
        Level::error,

@@ -7,7 +7,6 @@
 #include <dutiful/events.h>
 
 #include "core/core.h"
-#include "theory/verdict.h"
 
 namespace dutiful {
 
@@ -45,15 +44,13 @@ class Reporter {
   // Something that the host has not enough of (X3); what needs it is tried again at `next_try`.
   void exhausted(const std::string& error, Instant next_try, Instant now);
 
-  // The trace could not be written, or shows that the theory was broken.
-  void trace_failed(const std::string& error, Instant now);
-  void theory_violated(const theory::Violation& violation, Instant now);
-
   // A transaction failed (X3): its starts are undone, and it is tried again at `next_try`.
   void store_failed(const std::exception_ptr& error, Instant next_try, Instant now);
 
- private:
+  // What only the world around the engine knows of.
   void tell(std::string_view name, Level level, Instant at, std::vector<EventField> fields);
+
+ private:
   void tell_task(const PlannedTask& task, Instant now);
 
   EventSink sink_;

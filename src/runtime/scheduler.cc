@@ -14,6 +14,7 @@
 #include <dutiful/scheduler.h>
 
 #include "engine/engine.h"
+#include "engine/header.h"
 #include "runtime/active_run.h"
 #include "runtime/back_off.h"
 #include "runtime/no_trace.h"
@@ -24,6 +25,7 @@
 #include "runtime/workers.h"
 #include "store/memory/memory_store.h"
 #include "store/sqlite/sqlite_store.h"
+#include "time/iso8601.h"
 
 namespace dutiful {
 namespace {
@@ -69,7 +71,7 @@ class Scheduler::Impl {
                   .reinitialize = options.reinitialize,
                   .override = options.override,
                   .max_concurrent = options.max_concurrent},
-        refusals_(events, calendar),
+        reporter_(events, calendar),
         trace_(make_trace(options, calendar)),
         engine_(calendar, policies_, opener_of(options.state), *trace_, events) {}
 
@@ -122,23 +124,26 @@ class Scheduler::Impl {
 
   std::unique_ptr<TraceSink> make_trace(const Options& options, const Calendar& calendar) {
     if (options.trace.empty()) return std::make_unique<NoTrace>();
-    TraceHeader header{.zone = calendar.zone().name(), .max_concurrent = options.max_concurrent};
-    if (options.repeated_minutes != RepeatedMinutes::both) {
-      header.repeated_minutes = options.repeated_minutes;
+    TraceListener listener{.failed = [this](const std::string& error) {
+      reporter_.tell("TraceFailed", Level::error, clock_->now(), {{"error", error}});
+    }};
+    if (options.verify) {
+      listener.violated = [this](const theory::Violation& violation) { tell_violated(violation); };
     }
-    if (options.reinitialize != Reinitialize::reject) header.reinitialize = options.reinitialize;
-    if (options.override != Override::keep_history) header.override = options.override;
     return std::make_unique<TraceFile>(
-        options.trace,
-        header,
-        options.verify,
-        TraceListener{
-            .failed =
-                [this](const std::string& error) { refusals_.trace_failed(error, clock_->now()); },
-            .violated =
-                [this](const theory::Violation& violation) {
-                  refusals_.theory_violated(violation, clock_->now());
-                }});
+        options.trace, header_of(calendar.zone(), policies_), calendar.zone(), std::move(listener));
+  }
+
+  void tell_violated(const theory::Violation& violation) {
+    const bool ours = violation.blame() == theory::Blame::scheduler;
+    reporter_.tell("TheoryViolated",
+                   Level::error,
+                   clock_->now(),
+                   {{"axiom", std::string{violation.axiom}},
+                    {"line", static_cast<std::int64_t>(violation.line)},
+                    {"violatedAt", format_utc(violation.at)},
+                    {"blame", std::string{ours ? "scheduler" : "environment"}},
+                    {"error", violation.what}});
   }
 
   void enter_initializing() {
@@ -164,7 +169,7 @@ class Scheduler::Impl {
     try {
       return work();
     } catch (const std::exception& error) {
-      refusals_.initialization_failed(error.what(), clock_->now());
+      reporter_.initialization_failed(error.what(), clock_->now());
       throw;
     }
   }
@@ -302,7 +307,7 @@ class Scheduler::Impl {
   void tell_exhausted(const char* error, Duration delay) noexcept {
     try {
       const Instant now = clock_->now();
-      refusals_.exhausted(error, now + delay, now);
+      reporter_.exhausted(error, now + delay, now);
     } catch (...) {
       // There is no memory to say so.
     }
@@ -400,7 +405,7 @@ class Scheduler::Impl {
 
   std::shared_ptr<Clock> clock_;
   Policies policies_;
-  Reporter refusals_;  // what the engine has no part in; any thread may use it
+  Reporter reporter_;  // what the engine has no part in; any thread may use it
 
   std::mutex lifecycle_mutex_;
   std::condition_variable lifecycle_changed_;

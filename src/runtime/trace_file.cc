@@ -15,13 +15,6 @@
 namespace dutiful {
 namespace {
 
-theory::Setting setting_of(const TraceHeader& header, const Zone& zone) {
-  return {.zone = zone,
-          .repeated_minutes = header.repeated_minutes.value_or(RepeatedMinutes::both),
-          .override = header.override.value_or(Override::keep_history),
-          .max_concurrent = header.max_concurrent};
-}
-
 // How much of the file is whole lines: a scheduler that is killed, or a disk that is full, may
 // leave a part of one behind.
 off_t end_of_lines(int descriptor, off_t size) {
@@ -40,10 +33,13 @@ off_t end_of_lines(int descriptor, off_t size) {
 
 }  // namespace
 
-TraceFile::TraceFile(std::string file, TraceHeader header, bool verify, TraceListener listener)
+TraceFile::TraceFile(std::string file,
+                     TraceHeader header,
+                     const Zone& zone,
+                     TraceListener listener)
     : file_(std::move(file)), header_(std::move(header)), listener_(std::move(listener)) {
-  if (verify) {
-    monitor_.emplace(setting_of(header_, Zone::load(header_.zone)),
+  if (listener_.violated) {
+    monitor_.emplace(theory::setting_of(header_, zone),
                      [this](const theory::Violation& violation) {
                        if (!reading_) listener_.violated(violation);
                      });
@@ -137,10 +133,15 @@ void TraceFile::recover(std::span<const DurableTask> state) {
 void TraceFile::add(Instant at, const TraceEvent& event) {
   if (ended_) return;
   latest_ = std::max(latest_, at);
-  unwritten_.append(to_line(latest_, event)).append("\n");
-  ++lines_;
+  const std::string line = to_line(latest_, event) + '\n';
+  // Where memory runs out, the file has the event or has not, but never a part of its line.
+  if (unwritten_.capacity() - unwritten_.size() < line.size()) {
+    unwritten_.reserve(2 * unwritten_.size() + line.size());
+  }
   in_flight_.on(latest_, event);
-  if (monitor_) monitor_->on(lines_, latest_, event);
+  if (monitor_) monitor_->on(lines_ + 1, latest_, event);
+  unwritten_.append(line);
+  ++lines_;
 }
 
 void TraceFile::flush() {

@@ -16,18 +16,19 @@ namespace dutiful {
 // What a trace tells while it grows. Called by whoever tells the trace something.
 struct TraceListener {
   std::function<void(const std::string& error)> failed;
-  std::function<void(const theory::Violation&)> violated;  // where it is to be judged
+  std::function<void(const theory::Violation&)> violated{};  // none: it is not judged
 };
 
 // Where the last scheduler ended without a stop, what it made durable and could not tell any more
 // is told first, and then its crash, as soon as its state is known.
 //
 // A disk that is full does not stop a scheduler: what cannot be written is kept, to be written
-// later. Where that is more than a few megabytes, the trace ends there.
+// later. Where that is more than 16 MiB, the trace ends there, and for the next scheduler this one
+// has crashed.
 class TraceFile : public TraceSink {
  public:
   // Throws TraceError.
-  TraceFile(std::string file, TraceHeader header, bool verify, TraceListener listener);
+  TraceFile(std::string file, TraceHeader header, const Zone& zone, TraceListener listener);
   ~TraceFile() override;
   TraceFile(const TraceFile&) = delete;
   TraceFile& operator=(const TraceFile&) = delete;

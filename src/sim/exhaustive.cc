@@ -1,6 +1,7 @@
 #include "sim/exhaustive.h"
 
 #include <algorithm>
+#include <array>
 #include <unordered_set>
 
 #include "sim/judge.h"

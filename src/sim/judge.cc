@@ -1,14 +1,12 @@
 #include "sim/judge.h"
 
+#include "engine/header.h"
 #include "sim/play.h"
 
 namespace dutiful {
 
 Judge::Judge(const Scenario& scenario)
-    : monitor_({.zone = scenario.zone,
-                .repeated_minutes = scenario.policies.repeated_minutes,
-                .override = scenario.policies.override,
-                .max_concurrent = scenario.policies.max_concurrent},
+    : monitor_(theory::setting_of(header_of(scenario.zone, scenario.policies), scenario.zone),
                [this](const theory::Violation& violation) { violations_.push_back(violation); }) {}
 
 void Judge::on(Instant at, const TraceEvent& event) {

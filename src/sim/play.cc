@@ -135,15 +135,4 @@ void play(const Scenario& scenario, TraceSink& trace) {
   Player{scenario, trace}.play();
 }
 
-TraceHeader header_of(const Scenario& scenario) {
-  const Policies& policies = scenario.policies;
-  TraceHeader header{.zone = scenario.zone.name(), .max_concurrent = policies.max_concurrent};
-  if (policies.repeated_minutes != RepeatedMinutes::both) {
-    header.repeated_minutes = policies.repeated_minutes;
-  }
-  if (policies.reinitialize != Reinitialize::reject) header.reinitialize = policies.reinitialize;
-  if (policies.override != Override::keep_history) header.override = policies.override;
-  return header;
-}
-
 }  // namespace dutiful

@@ -3,7 +3,6 @@
 
 #include "sim/scenario.h"
 #include "trace/event.h"
-#include "trace/lines.h"
 
 namespace dutiful {
 
@@ -14,8 +13,5 @@ namespace dutiful {
 // Throws MalformedScenario where virtual time would stand still: a task that fails at once for
 // ever, and is retried at once.
 void play(const Scenario& scenario, TraceSink& trace);
-
-// The header of its trace.
-[[nodiscard]] TraceHeader header_of(const Scenario& scenario);
 
 }  // namespace dutiful

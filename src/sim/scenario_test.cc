@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "sim/play.h"
+#include "trace/lines.h"
 
 namespace dutiful {
 namespace {

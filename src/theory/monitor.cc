@@ -6,7 +6,6 @@
 
 #include "text/quote.h"
 #include "time/iso8601.h"
-#include "trace/lines.h"
 
 namespace dutiful::theory {
 namespace {
@@ -33,6 +32,13 @@ std::string in_seconds(Micros budget) {
 }
 
 }  // namespace
+
+Setting setting_of(const TraceHeader& header, const Zone& zone) {
+  return {.zone = zone,
+          .repeated_minutes = header.repeated_minutes.value_or(RepeatedMinutes::both),
+          .override = header.override.value_or(Override::keep_history),
+          .max_concurrent = header.max_concurrent};
+}
 
 Monitor::Monitor(const Setting& setting, Judgement judgement)
     : setting_(setting),

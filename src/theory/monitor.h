@@ -16,6 +16,7 @@
 #include "theory/task.h"
 #include "theory/verdict.h"
 #include "trace/event.h"
+#include "trace/lines.h"
 
 namespace dutiful::theory {
 
@@ -27,6 +28,9 @@ struct Setting {
   std::size_t max_concurrent = 0;  // 0: no bound
   Witnesses witnesses{};
 };
+
+// As its header says; the defaults hold where it does not.
+[[nodiscard]] Setting setting_of(const TraceHeader& header, const Zone& zone);
 
 // Is told every event of a trace in its order, and tells every violation as soon as it shows. Needs
 // memory for the tasks, not for the trace.

@@ -25,19 +25,22 @@ void InFlight::on(Instant at, const TraceEvent& event) {
   } else if (const auto* failure = std::get_if<RunFailure>(&event)) {
     started_.erase(failure->task);
   } else if (const auto* initialize = std::get_if<InitStart>(&event)) {
-    ++calls_;
-    initializing_ = initialize->registrations;
+    initializing_.push_back(initialize->registrations);
   } else if (std::holds_alternative<InitSuccess>(event)) {
-    --calls_;
-    initializing_.reset();
     active_ = true;
-  } else if (std::holds_alternative<InitFailure>(event)) {
-    --calls_;
-    initializing_.reset();
+    if (!initializing_.empty()) initializing_.pop_front();
+  } else if (const auto* refusal = std::get_if<InitFailure>(&event)) {
+    if (initializing_.empty()) return;
+    // Of concurrent ones, the first proceeds and the others are told so (RULES I4).
+    if (refusal->error == "SchedulerAlreadyActiveError") {
+      initializing_.pop_back();
+    } else {
+      initializing_.pop_front();
+    }
   } else if (std::holds_alternative<StopStart>(event)) {
-    ++calls_;
+    stopping_ = true;
   } else if (std::holds_alternative<StopEnd>(event)) {
-    --calls_;
+    stopping_ = false;
     active_ = false;
   } else if (std::holds_alternative<Crash>(event)) {
     auto interrupted = std::move(interrupted_);
@@ -50,7 +53,7 @@ void InFlight::on(Instant at, const TraceEvent& event) {
 std::vector<TracedEvent> InFlight::untold(std::span<const DurableTask> state) const {
   std::vector<TracedEvent> events;
   if (!alive()) return events;
-  if (initializing_ && is_registered(*initializing_, state)) {
+  if (!initializing_.empty() && is_registered(initializing_.front(), state)) {
     events.push_back({Instant::min(), InitSuccess{}});
   }
   for (const DurableTask& task : state) {
@@ -69,7 +72,7 @@ std::vector<TracedEvent> InFlight::untold(std::span<const DurableTask> state) co
     if (!task.running || !task.started) continue;
     const auto before = interrupted_.find(name);
     if (before == interrupted_.end() || before->second != *task.started) {
-      events.push_back({*task.started, RunStart{name, "cron"}});
+      events.push_back({*task.started, RunStart{name, task.again ? "retry" : "cron"}});
     }
   }
   std::ranges::stable_sort(events, {}, &TracedEvent::at);

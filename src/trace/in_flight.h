@@ -1,6 +1,7 @@
 // What a trace knows of a scheduler that may have died: the runs that it has not seen the end of.
 #pragma once
 
+#include <deque>
 #include <optional>
 #include <span>
 #include <string>
@@ -16,6 +17,7 @@ struct DurableTask {
   TracedRegistration registration;
   bool running;                        // the newest run has not ended,
   bool awaits_retry;                   // or has failed
+  bool again = false;                  // it was not the first attempt
   std::optional<Instant> started{};    // when that began,
   std::optional<Instant> succeeded{};  // when a run of the task last succeeded,
   std::optional<Instant> failed{};     // and when one last failed
@@ -27,7 +29,9 @@ class InFlight {
 
   // Whether a scheduler is alive, as far as the trace says: where the next thing that happens is
   // another one, this one has crashed.
-  [[nodiscard]] bool alive() const { return active_ || calls_ > 0 || !started_.empty(); }
+  [[nodiscard]] bool alive() const {
+    return active_ || stopping_ || !initializing_.empty() || !started_.empty();
+  }
 
   // What the scheduler made durable and died before it could tell. An end is observed when it is
   // durably recorded (RULES H5), so the state is right, and the trace has to follow.
@@ -35,8 +39,8 @@ class InFlight {
 
  private:
   bool active_ = false;
-  std::size_t calls_ = 0;  // of initialize() and stop() that have not returned
-  std::optional<std::vector<TracedRegistration>> initializing_;  // the list, until it is answered
+  bool stopping_ = false;
+  std::deque<std::vector<TracedRegistration>> initializing_;  // lists that are not answered yet
   std::unordered_map<std::string, Instant> started_;
   std::unordered_map<std::string, Instant> interrupted_;  // by an earlier crash, which was told
 };

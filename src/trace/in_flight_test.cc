@@ -25,7 +25,7 @@ struct State {
 std::string untold(const InFlight& trace, const State& state) {
   const bool awaits_retry = !state.running && state.failed > state.succeeded;
   const DurableTask task{
-      hourly, state.running, awaits_retry, state.started, state.succeeded, state.failed};
+      hourly, state.running, awaits_retry, false, state.started, state.succeeded, state.failed};
   std::string text;
   for (const TracedEvent& event : trace.untold(std::span{&task, 1})) {
     if (std::holds_alternative<InitSuccess>(event.event)) {
@@ -73,6 +73,21 @@ TEST(InFlight, knows_whether_a_scheduler_is_alive) {
   EXPECT_FALSE(trace.alive());
 }
 
+TEST(InFlight, is_not_confused_by_answers_that_nobody_asked_for) {
+  InFlight trace;
+  trace.on(noon, StopEnd{});
+  trace.on(noon, InitFailure{"any"});
+  EXPECT_FALSE(trace.alive());
+}
+
+TEST(InFlight, keeps_the_list_of_an_initialize_beside_one_that_is_refused) {
+  InFlight trace;
+  trace.on(noon, InitStart{{hourly}});
+  trace.on(noon, InitStart{});
+  trace.on(noon, InitFailure{"SchedulerAlreadyActiveError"});
+  EXPECT_EQ(untold(trace, {{}, false, {}, {}}), "initialized;");
+}
+
 TEST(InFlight, has_nothing_to_add_to_a_trace_that_is_whole) {
   EXPECT_EQ(untold(running_since_noon(), {noon, true, {}, {}}), "");
   EXPECT_EQ(untold(running_since_noon(), {noon, true, noon, {}}), "");
@@ -88,7 +103,7 @@ TEST(InFlight, tells_an_end_that_was_recorded) {
 
 TEST(InFlight, goes_by_the_state_where_two_ends_share_a_millisecond) {
   for (const bool failed : {false, true}) {
-    const DurableTask task{hourly, false, failed, noon, noon, noon};
+    const DurableTask task{hourly, false, failed, false, noon, noon, noon};
     const auto events = running_since_noon().untold(std::span{&task, 1});
     ASSERT_EQ(events.size(), 1U);
     EXPECT_EQ(std::holds_alternative<RunFailure>(events[0].event), failed);

@@ -8,7 +8,6 @@
 #include <string>
 #include <string_view>
 
-#include <dutiful/calendar.h>
 #include <dutiful/policies.h>
 
 #include "trace/event.h"

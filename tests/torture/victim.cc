@@ -4,14 +4,15 @@
 //   victim DIRECTORY BEGIN_MS [full]
 //
 // Says `ready` when it is initialized, and stops at SIGTERM. With `full`, its files may not grow
-// for a while once it is; it says `failed` when its state could not be written, and `well` when
-// they may grow again.
+// once it is, until its state could not be written, when it says `failed`; and `ran` when a good many
+// runs have succeeded after that.
 
 #include <csignal>
 #include <fstream>
 #include <iostream>
 #include <mutex>
 #include <random>
+#include <semaphore>
 #include <string>
 #include <thread>
 
@@ -100,14 +101,17 @@ int main(int argc, char** argv) {
   const bool full = argc > 3;
   // With a full disk the callbacks have nowhere to write either.
   Work work{full ? "/dev/null" : directory + "/log"};
+  std::counting_semaphore<> failed{0};
+  std::counting_semaphore<> succeeded{0};
   const dutiful::Instant begin{std::chrono::milliseconds{std::stoll(argv[2])}};
   dutiful::Scheduler scheduler{{.state = directory + "/state.db",
                                 .max_concurrent = 8,
                                 .zone = dutiful::Zone::utc(),
                                 .clock = std::make_shared<dutiful::FastClock>(begin),
                                 .events =
-                                    [](const dutiful::Event& event) {
-                                      if (event.name == "StoreFailed") say("failed");
+                                    [&](const dutiful::Event& event) {
+                                      if (event.name == "StoreFailed") failed.release();
+                                      if (event.name == "TaskRunCompleted") succeeded.release();
                                     },
                                 .trace = directory + "/trace.jsonl"}};
   std::vector<dutiful::Registration> list;
@@ -124,9 +128,11 @@ int main(int argc, char** argv) {
   say("ready");
   if (full) {
     limit_files(directory);
-    take_time(700ms);
+    failed.acquire();
+    say("failed");
     unlimit_files();
-    say("well");
+    for (int i = 0; i < 30; ++i) succeeded.acquire();
+    say("ran");
   }
   int signal = 0;
   sigwait(&stop, &signal);
