@@ -337,6 +337,20 @@ TEST(Leftovers, are_found_by_the_name_of_their_daemon) {
   close(pipe_ends[1]);
 }
 
+TEST(Leftovers, of_names_that_cannot_be_read_are_not_taken_for_none) {
+  TemporaryDirectory directory;
+  const std::string state = directory.file("state.db");
+  ASSERT_EQ(mkdir((state + "-commands").c_str(), 0700), 0);  // opens, and cannot be read
+  try {
+    Instances{state}.enter("a");
+    FAIL() << "it was taken for empty";
+  } catch (const std::runtime_error& error) {
+    EXPECT_THAT(error.what(),
+                AllOf(HasSubstr(state + "-commands cannot be read: Is a directory"),
+                      HasSubstr("make it readable")));
+  }
+}
+
 TEST(Leftovers, names_are_kept_until_their_processes_are_gone) {
   TemporaryDirectory directory;
   Instances instances{directory.file("state.db")};
