@@ -36,8 +36,6 @@ using Steady = std::chrono::steady_clock;
 constexpr int spawns_per_turn = 16;
 // How much of one command's output is read before the others have their turn.
 constexpr int reads_per_turn = 16;
-// How long a killed group may take to be gone: one that waits for a disk is not waited for.
-constexpr std::chrono::seconds death_max{5};
 
 Descriptor checked(int descriptor, const char* what) {
   if (descriptor < 0) throw std::system_error(errno, std::generic_category(), what);
@@ -132,6 +130,11 @@ class Commands::Impl {
       ending_ = true;
     }
     ring();
+  }
+
+  bool has_survivors() {
+    const std::lock_guard lock{mutex_};
+    return !std::ranges::all_of(survivors_, group_is_gone);
   }
 
  private:
@@ -303,7 +306,7 @@ class Commands::Impl {
       Running& running = *running_.at(serial);
       running.reaped = true;
       record(running.result, status, usage);
-      if (running.stage == Stage::running || group_is_gone(running)) {
+      if (running.stage == Stage::running || group_is_gone(running.child.process)) {
         end(serial);
       } else {
         lingering_.insert(serial);
@@ -312,13 +315,11 @@ class Commands::Impl {
     // The group of a run that was asked to stop may outlive the command itself.
     for (auto next = lingering_.begin(); next != lingering_.end();) {
       const Serial serial = *next++;
-      if (group_is_gone(*running_.at(serial))) end(serial);
+      if (group_is_gone(running_.at(serial)->child.process)) end(serial);
     }
   }
 
-  static bool group_is_gone(const Running& running) {
-    return kill(-running.child.process, 0) != 0 && errno == ESRCH;
-  }
+  static bool group_is_gone(pid_t group) { return kill(-group, 0) != 0 && errno == ESRCH; }
 
   static void record(CommandResult& result, int status, const rusage& usage) {
     if (WIFSIGNALED(status)) {
@@ -352,13 +353,20 @@ class Commands::Impl {
       Running& running = *running_.at(serial);
       if (running.stage == Stage::terminating) {
         kill(-running.child.process, SIGKILL);
-        enter(Stage::killed, death_max, serial, running);
+        enter(Stage::killed, options_.death_max, serial, running);
       } else if (running.reaped) {
+        remember_survivors(running);
         end(serial);
       } else {
-        enter(Stage::killed, death_max, serial, running);  // the command itself must be gone
+        enter(
+            Stage::killed, options_.death_max, serial, running);  // the command itself must be gone
       }
     }
+  }
+
+  void remember_survivors(const Running& running) {
+    const std::lock_guard lock{mutex_};
+    survivors_.push_back(running.child.process);
   }
 
   void end(Serial serial) {
@@ -397,6 +405,7 @@ class Commands::Impl {
   std::mutex mutex_;  // guards what follows, up to the thread's own
   std::deque<Order> orders_;
   std::vector<Serial> overdue_;
+  std::vector<pid_t> survivors_;  // groups that were still there when their runs ended
   bool open_ = false;
   bool ending_ = false;
   bool quitting_ = false;
@@ -429,6 +438,9 @@ void Commands::open() {
 }
 void Commands::end_all() {
   impl_->end_all();
+}
+bool Commands::has_survivors() const {
+  return impl_->has_survivors();
 }
 
 }  // namespace dutiful

@@ -83,7 +83,7 @@ class CommandRuns : public testing::Test {
 
   // Long enough for any command that minds SIGTERM.
   explicit CommandRuns(Duration grace = 1min) : kill_grace(grace) {}
-  Duration kill_grace;
+  Duration kill_grace;  // and how long the killed may take
 
   TemporaryDirectory directory;
   std::mutex mutex;
@@ -93,6 +93,7 @@ class CommandRuns : public testing::Test {
   Commands commands{
       {.instance = "test instance",
        .kill_grace = kill_grace,
+       .death_max = kill_grace,
        .on_output = [this](const RunInfo&, std::string_view chunk) { streamed += chunk; },
        .on_end =
            [this](CommandResult ended) {
@@ -277,6 +278,23 @@ TEST_F(ImpatientCommandRuns, that_ignore_SIGTERM_are_killed_with_all_their_group
   EXPECT_EQ(ended.signal, SIGTERM);
   EXPECT_EQ(kill(-group, 0), -1);
   EXPECT_EQ(errno, ESRCH);
+  EXPECT_FALSE(commands.has_survivors());
+}
+
+TEST_F(ImpatientCommandRuns, end_though_their_group_does_not_and_that_is_remembered) {
+  commands.open();
+  const std::string ready = make_fifo("ready");
+  const std::string hold = make_fifo("hold");
+  // A dead process stays in its group until its parent minds it; this one has left the group, and
+  // never does.
+  start(shell("sh -c 'sleep 1000 & exec setsid tee " + ready + " < " + hold + "' & wait"), 10s);
+  std::ofstream parent{hold};
+  parent << "are you there?" << std::endl;
+  line_from(ready);
+  clock->advance(10s);
+
+  EXPECT_TRUE(wait().past_time_limit);
+  EXPECT_TRUE(commands.has_survivors());
 }
 
 TEST_F(CommandRuns, end_with_the_command_though_a_grandchild_holds_the_pipe) {

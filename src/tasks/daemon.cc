@@ -115,7 +115,8 @@ class Daemon::Impl {
 
     serve();
     if (stop_error_) std::rethrow_exception(stop_error_);
-    instances_.clear();
+    // What did not die yet is for the next daemon to see to.
+    if (!commands_.has_survivors()) instances_.clear();
   }
 
  private:
