@@ -90,17 +90,22 @@ class CommandRuns : public testing::Test {
   std::condition_variable changed;
   std::optional<CommandResult> result;
   std::string streamed;
-  Commands commands{
-      {.instance = "test instance",
-       .kill_grace = kill_grace,
-       .death_max = kill_grace,
-       .on_output = [this](const RunInfo&, std::string_view chunk) { streamed += chunk; },
-       .on_end =
-           [this](CommandResult ended) {
-             const std::lock_guard lock{mutex};
-             result = std::move(ended);
-             changed.notify_all();
-           }}};
+  bool throwing = false;
+  Commands commands{{.instance = "test instance",
+                     .kill_grace = kill_grace,
+                     .death_max = kill_grace,
+                     .on_output =
+                         [this](const RunInfo&, std::string_view chunk) {
+                           streamed += chunk;
+                           if (throwing) throw std::runtime_error("no room for it");
+                         },
+                     .on_end =
+                         [this](CommandResult ended) {
+                           const std::lock_guard lock{mutex};
+                           result = std::move(ended);
+                           changed.notify_all();
+                           if (throwing) throw std::runtime_error("no room for it");
+                         }}};
   std::shared_ptr<ManualClock> clock = std::make_shared<ManualClock>(at("2025-03-03T10:00:05Z"));
   Scheduler scheduler{{.zone = Zone::utc(), .clock = clock}};
 };
@@ -111,6 +116,12 @@ TEST_F(CommandRuns, succeed_with_exit_status_0) {
   EXPECT_EQ(ended.exit_status, 0);
   EXPECT_EQ(ended.output, "out\nerr\n");
   EXPECT_EQ(streamed, "out\nerr\n");
+}
+
+TEST_F(CommandRuns, end_though_nobody_can_take_their_output_or_their_result) {
+  throwing = true;
+  EXPECT_EQ(run(shell("echo out")).output, "out\n");
+  scheduler.stop();  // returns when the run is settled
 }
 
 TEST_F(CommandRuns, fail_with_another_exit_status_and_quote_the_last_line) {
