@@ -129,8 +129,8 @@ class Daemon::Impl {
   explicit Impl(DaemonOptions options)
       : options_(std::move(options)),
         zone_(Zone::host()),
-        log_(STDOUT_FILENO),
         colour_(isatty(STDOUT_FILENO) != 0 ? Colour::ansi : Colour::none),
+        log_(STDOUT_FILENO, [this](std::size_t count) { return dropped_line(count); }),
         lines_([this](const std::string& task, std::string_view line) {
           tell("TaskOutput", Level::info, {{"taskName", task}, {"text", std::string{line}}});
         }),
@@ -303,15 +303,26 @@ class Daemon::Impl {
   void take(const Event& event) {
     scheduled_.take(event);
     if (event.level == Level::debug && !options_.verbose) return;
-    log_.write(options_.log == DaemonOptions::LogFormat::json ? to_json(event)
-                                                              : to_text(event, zone_, colour_));
+    log_.write(line_of(event));
+  }
+
+  [[nodiscard]] std::string line_of(const Event& event) const {
+    return options_.log == DaemonOptions::LogFormat::json ? to_json(event)
+                                                          : to_text(event, zone_, colour_);
+  }
+
+  [[nodiscard]] std::string dropped_line(std::size_t count) const {
+    return line_of({.name = "LogLinesDropped",
+                    .level = Level::warning,
+                    .at = options_.now(),
+                    .fields = {{"count", static_cast<std::int64_t>(count)}}});
   }
 
   const DaemonOptions options_;
   Signals signals_;  // before any thread
   const Zone zone_;
-  Log log_;
   const Colour colour_;
+  Log log_;
   OutputLines lines_;  // belongs to the thread of commands_
   ScheduledTimes scheduled_;
   const std::string instance_;
