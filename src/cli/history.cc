@@ -53,7 +53,7 @@ void print_json(const std::vector<HistoryEntry>& entries, std::ostream& out) {
     const CommandResult& result = entry.result;
     const auto lateness = lateness_of(entry);
     list.push_back(
-        {{"taskName", escape(result.run.task)},
+        {{"taskName", result.run.task},
          {"reason", name_of(result.run.reason)},
          {"pulse", format_utc(result.run.pulse)},
          {"attempt", result.run.attempt},

@@ -297,6 +297,19 @@ TEST_F(DutifulRun, shows_status_and_history_while_it_runs) {
   EXPECT_GE(all.size(), 4U);
 }
 
+TEST_F(DutifulRun, shows_names_in_json_as_they_are) {
+  write(task(R"(C:\\temp\n)", "true"));
+  Process daemon{arguments()};
+  daemon.await("TaskRunCompleted", "C:\\temp\n");
+  daemon.signal(SIGTERM);
+  EXPECT_EQ(daemon.end().status, 0);
+
+  for (const std::string command : {"status", "history"}) {
+    const auto list = nlohmann::json::parse(run_to_end({command, "--state", state, "--json"}).out);
+    EXPECT_EQ(list[0]["taskName"], "C:\\temp\n") << command;
+  }
+}
+
 TEST_F(DutifulRun, keeps_so_many_runs_of_each_task) {
   write("[[task]]\nname = \"a\"\ncron = \"* * * * *\"\nretry = \"0s\"\nrun = \"exit 1\"\n");
   Process daemon{arguments({"--history", "3"})};
