@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 
 #include "commands/daemon_process.h"
@@ -192,7 +193,12 @@ TEST_F(DutifulRun, reaps_descendants_that_have_lost_their_parent) {
   const std::string status = contents("/proc/" + std::to_string(orphan) + "/status");
   EXPECT_THAT(status, HasSubstr("PPid:\t" + std::to_string(daemon.id()) + '\n'));
 
+  const int handle = static_cast<int>(syscall(SYS_pidfd_open, orphan, 0));
   go.release();
+  pollfd death{.fd = handle, .events = POLLIN, .revents = 0};
+  EXPECT_EQ(poll(&death, 1, static_cast<int>(std::chrono::milliseconds{patience}.count())), 1);
+  close(handle);
+  // It is dead. Nothing tells when its parent has heard of it, which is a moment later.
   const auto until = std::chrono::steady_clock::now() + patience;
   while (kill(orphan, 0) == 0 && std::chrono::steady_clock::now() < until) sched_yield();
   EXPECT_EQ(kill(orphan, 0), -1);
