@@ -271,6 +271,10 @@ TEST_F(DutifulRun, says_what_is_wrong_before_it_does_anything) {
   write(task("a", "true"));
   EXPECT_EQ(run_to_end(arguments({"--grace", "soon"})).status, 2);
   EXPECT_EQ(run_to_end(arguments({"--max-concurrent", "-1"})).status, 2);
+  EXPECT_THAT(run_to_end(arguments({"--history", "9223372036854775808"})).err,
+              HasSubstr("--history: \"9223372036854775808\" is too large"));
+  EXPECT_THAT(run_to_end(arguments({"--history", "99999999999999999999"})).err,
+              HasSubstr("is too large"));
   EXPECT_EQ(run_to_end(arguments({"--listen", "localhost:80"})).status, 2);
   const Ended unwritable = run_to_end(arguments({"--state", "/proc/no/such"}));
   EXPECT_EQ(unwritable.status, 1);
