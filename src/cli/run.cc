@@ -66,8 +66,7 @@ Exit run(const Arguments& arguments, Console& console) {
   DaemonOptions options = options_of(arguments, console);
   const TaskFile file = parse_task_file(options.read_file());
   for (const auto& [place, message] : file.problems) {
-    console.err << "dutiful: " << options.file << ':' << place.line << ':' << place.column << ": "
-                << message << '\n';
+    console.err << "dutiful: " << place_in(options.file, place) << ": " << message << '\n';
   }
   if (!file.problems.empty()) return Exit::no;
   Daemon{std::move(options)}.run(file.tasks);

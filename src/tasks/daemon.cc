@@ -271,8 +271,7 @@ class Daemon::Impl {
     try {
       const TaskFile file = parse_task_file(options_.read_file());
       for (const Problem& problem : file.problems) {
-        reject(options_.file + ':' + std::to_string(problem.place.line) + ':' +
-               std::to_string(problem.place.column) + ": " + problem.message);
+        reject(place_in(options_.file, problem.place) + ": " + problem.message);
       }
       if (file.problems.empty()) {
         scheduler_.initialize(registrations(file.tasks));
