@@ -33,8 +33,10 @@ struct CommandOptions {
 // disk that does not answer: where the command itself is gone, the rest of its group is waited for
 // no longer than `death_max`.
 //
-// Blocks SIGCHLD in the calling thread, and must be made before any other thread: it takes the ends
-// of all children of the process, also of those that it inherits from commands that have ended.
+// Takes the ends of all children of the process, also of those that it inherits from commands that
+// have ended: nobody else may wait for a child. It hears of them only where no thread lets SIGCHLD
+// through, so each thread that there is already must block it; this one then does too, and what it
+// starts from now on.
 class Commands {
  public:
   // Throws std::system_error.
