@@ -113,8 +113,7 @@ void complain(const std::vector<Problem>& problems,
               std::string_view kind,
               std::ostream& err) {
   for (const auto& [place, message] : problems) {
-    err << "dutiful: " << name_of_input(file) << ':' << place.line << ':' << place.column << ": "
-        << kind << message << '\n';
+    err << "dutiful: " << place_in(name_of_input(file), place) << ": " << kind << message << '\n';
   }
 }
 

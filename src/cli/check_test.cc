@@ -213,6 +213,8 @@ TEST_F(Check, warns_of_a_program_that_cannot_be_run) {
   EXPECT_THAT(warning("run = ['no-such-program']"), HasSubstr("not in any directory of PATH"));
   EXPECT_THAT(warning("run = ['sh']\nenvironment.PATH = '/srv:/nowhere'"),
               HasSubstr("not in any directory of PATH"));
+  // An empty entry is where the command runs.
+  EXPECT_EQ(warning("directory = '/bin'\nrun = ['sh']\nenvironment.PATH = ':/nowhere'"), "");
 }
 
 }  // namespace

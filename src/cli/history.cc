@@ -2,7 +2,6 @@
 
 #include "tasks/history.h"
 
-#include <charconv>
 #include <memory>
 #include <optional>
 #include <ostream>
@@ -15,6 +14,7 @@
 
 #include "cli/commands.h"
 #include "cli/json.h"
+#include "cli/number_argument.h"
 #include "store/sqlite/sqlite_store.h"
 #include "tasks/environment.h"
 #include "tasks/event_text.h"
@@ -53,7 +53,7 @@ void print_json(const std::vector<HistoryEntry>& entries, std::ostream& out) {
     const CommandResult& result = entry.result;
     const auto lateness = lateness_of(entry);
     list.push_back(
-        {{"taskName", escape(result.run.task)},
+        {{"taskName", result.run.task},
          {"reason", name_of(result.run.reason)},
          {"pulse", format_utc(result.run.pulse)},
          {"attempt", result.run.attempt},
@@ -108,18 +108,8 @@ void print_text(const std::vector<HistoryEntry>& entries, std::ostream& out) {
   }
 }
 
-std::size_t read_count(const std::string& text) {
-  std::size_t count = 0;
-  const char* end = text.data() + text.size();
-  const auto [rest, error] = std::from_chars(text.data(), end, count);
-  if (error != std::errc{} || rest != end || count == 0) {
-    throw UsageError("--count: " + quote(text) + " is not a number of runs; write 1 or more");
-  }
-  return count;
-}
-
 Exit show(const Arguments& arguments, Console& console) {
-  const std::size_t count = read_count(arguments.count);
+  const std::size_t count = read_number("--count", arguments.count, 1);
   const std::string state = find_state(arguments.state);
   const auto tasks = read_sqlite_state(state);  // says so if there is none
   const auto entries = read_history({.state = state, .task = arguments.task, .count = count});

@@ -14,6 +14,7 @@
 
 #include "cli/commands.h"
 #include "cli/input_file.h"
+#include "tasks/account.h"
 
 namespace dutiful {
 namespace {
@@ -31,9 +32,12 @@ bool is_system_crontab(const std::string& file) {
 
 // A crontab of no named user is taken for that of whoever imports it.
 std::optional<std::string> home_of(const std::string& user) {
-  const passwd* account = user.empty() ? getpwuid(getuid()) : getpwnam(user.c_str());
-  if (account == nullptr) return std::nullopt;
-  return account->pw_dir;
+  if (user.empty()) {
+    const passwd* account = getpwuid(getuid());
+    return account == nullptr ? std::nullopt : std::optional<std::string>{account->pw_dir};
+  }
+  const auto account = find_account(user);
+  return account ? std::optional{account->home} : std::nullopt;
 }
 
 Exit import(const Arguments& arguments, Console& console) {

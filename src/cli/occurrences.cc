@@ -1,6 +1,5 @@
 // dutiful next, dutiful prev: when a cron expression is due.
 
-#include <charconv>
 #include <memory>
 #include <optional>
 #include <ostream>
@@ -14,6 +13,7 @@
 #include "cli/commands.h"
 #include "cli/expression_argument.h"
 #include "cli/json.h"
+#include "cli/number_argument.h"
 #include "cron/cause.h"
 #include "text/quote.h"
 #include "time/iso8601.h"
@@ -97,18 +97,8 @@ class Printer {
   bool printed_ = false;
 };
 
-std::uint64_t read_count(const std::string& text) {
-  std::uint64_t count = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
-  if (error != std::errc{} || end != text.data() + text.size() || count == 0) {
-    throw UsageError("--count: " + quote(text) +
-                     " is not a number of occurrences; write 1 or more");
-  }
-  return count;
-}
-
 Exit print_occurrences(const Arguments& arguments, Direction direction, Console& console) {
-  const std::uint64_t count = read_count(arguments.count);
+  const std::uint64_t count = read_number("--count", arguments.count, 1);
   const auto cron = CronExpression::parse(arguments.expression);
   const Zone zone = arguments.zone ? Zone::load(*arguments.zone) : Zone::host();
   const Instant from = arguments.from ? read_printable_from(*arguments.from, zone) : console.now();

@@ -1,6 +1,5 @@
 // dutiful run: the tasks of a file, until told to end.
 
-#include <charconv>
 #include <memory>
 #include <optional>
 #include <ostream>
@@ -12,8 +11,8 @@
 #include "cli/commands.h"
 #include "cli/duration_argument.h"
 #include "cli/input_file.h"
+#include "cli/number_argument.h"
 #include "tasks/daemon.h"
-#include "text/quote.h"
 
 namespace dutiful {
 namespace {
@@ -33,17 +32,6 @@ struct Arguments {
   bool output = false;
 };
 
-std::size_t read_number(const char* option, const std::string& text) {
-  std::size_t number = 0;
-  const char* end = text.data() + text.size();
-  const auto [rest, error] = std::from_chars(text.data(), end, number);
-  if (error != std::errc{} || rest != end) {
-    throw UsageError(std::string{option} + ": " + quote(text) +
-                     " is not a number; write 0 or more");
-  }
-  return number;
-}
-
 DaemonOptions options_of(const Arguments& arguments, Console& console) {
   if (arguments.listen) {
     throw UsageError("--listen is not there yet; use dutiful status and dutiful history");
@@ -51,17 +39,18 @@ DaemonOptions options_of(const Arguments& arguments, Console& console) {
   if (arguments.file == "-") {
     throw UsageError("the tasks cannot come from standard input: SIGHUP reads them again");
   }
-  DaemonOptions options{.file = name_of_input(arguments.file),
-                        .read_file = [file = arguments.file] { return read_input(file); },
-                        .state = arguments.state.value_or(default_state_of(arguments.file)),
-                        .now = console.now,
-                        .kill_grace = read_duration("--kill-grace", arguments.kill_grace),
-                        .max_concurrent = read_number("--max-concurrent", arguments.max_concurrent),
-                        .history = read_number("--history", arguments.history),
-                        .trace = arguments.trace.value_or(""),
-                        .verify = arguments.verify,
-                        .verbose = arguments.verbose,
-                        .output = arguments.output};
+  DaemonOptions options{
+      .file = name_of_input(arguments.file),
+      .read_file = [file = arguments.file] { return read_input(file); },
+      .state = arguments.state.value_or(default_state_of(arguments.file)),
+      .now = console.now,
+      .kill_grace = read_duration("--kill-grace", arguments.kill_grace),
+      .max_concurrent = read_number("--max-concurrent", arguments.max_concurrent, 0),
+      .history = read_number("--history", arguments.history, 0),
+      .trace = arguments.trace.value_or(""),
+      .verify = arguments.verify,
+      .verbose = arguments.verbose,
+      .output = arguments.output};
   if (arguments.trace == "") throw UsageError("--trace: an empty name is no file");
   if (arguments.verify && !arguments.trace) {
     throw UsageError("--verify judges the trace; say with --trace where it is");
@@ -77,8 +66,7 @@ Exit run(const Arguments& arguments, Console& console) {
   DaemonOptions options = options_of(arguments, console);
   const TaskFile file = parse_task_file(options.read_file());
   for (const auto& [place, message] : file.problems) {
-    console.err << "dutiful: " << options.file << ':' << place.line << ':' << place.column << ": "
-                << message << '\n';
+    console.err << "dutiful: " << place_in(options.file, place) << ": " << message << '\n';
   }
   if (!file.problems.empty()) return Exit::no;
   Daemon{std::move(options)}.run(file.tasks);

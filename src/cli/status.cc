@@ -48,7 +48,7 @@ const char* name_of(TaskStatus::State state) {
 void print_json(const std::vector<TaskStatus>& tasks, std::ostream& out) {
   auto list = nlohmann::ordered_json::array();
   for (const TaskStatus& task : tasks) {
-    list.push_back({{"taskName", escape(task.name)},
+    list.push_back({{"taskName", task.name},
                     {"cronExpression", task.cron},
                     {"state", name_of(task.state)},
                     {"attempt", task.attempt},

@@ -1,16 +1,18 @@
 #include "cli/task_warnings.h"
 
-#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <tuple>
 
-#include <pwd.h>
 #include <unistd.h>
 
 #include "cron/cause.h"
+#include "tasks/account.h"
+#include "tasks/environment.h"
+#include "tasks/search_path.h"
 #include "text/quote.h"
 #include "time/iso8601.h"
 
@@ -77,11 +79,16 @@ class Examiner {
 
   void examine_user() {
     const std::string& user = task_->command.user;
-    const passwd* account = getpwnam(user.c_str());
-    if (account == nullptr) {
-      warn("runs as the user " + quote(user) + ", whom this host does not know");
-    } else if (geteuid() != 0 && geteuid() != account->pw_uid) {
-      warn("runs as the user " + quote(user) + ", which only root can do");
+    try {
+      const auto account = find_account(user);
+      if (!account) {
+        warn("runs as the user " + quote(user) + ", whom this host does not know");
+      } else if (geteuid() != 0 && geteuid() != account->user) {
+        warn("runs as the user " + quote(user) + ", which only root can do");
+      }
+    } catch (const std::system_error& error) {
+      warn("runs as the user " + quote(user) +
+           ", who cannot be looked up: " + error.code().message());
     }
   }
 
@@ -106,13 +113,8 @@ class Examiner {
       }
       return;
     }
-    const std::string directories = search_path();
-    std::string_view path = directories;
-    for (;;) {
-      const auto colon = path.find(':');
-      if (is_executable(fs::path{path.substr(0, colon)} / program)) return;
-      if (colon == std::string_view::npos) break;
-      path.remove_prefix(colon + 1);
+    for (const std::string& place : places_of(program, environment())) {
+      if (is_executable(fs::path{task_->command.directory} / place)) return;
     }
     warn("runs the program " + quote(program) + ", which is not in any directory of PATH");
   }
@@ -122,11 +124,10 @@ class Examiner {
     return fs::is_regular_file(path, error) && access(path.c_str(), X_OK) == 0;
   }
 
-  [[nodiscard]] std::string search_path() const {
-    const auto& environment = task_->command.environment;
-    if (const auto own = environment.find("PATH"); own != environment.end()) return own->second;
-    const char* path = std::getenv("PATH");
-    return path != nullptr ? path : "/usr/bin:/bin";
+  [[nodiscard]] Environment environment() const {
+    Environment variables = task_->command.environment;
+    variables.merge(daemon_environment());
+    return variables;
   }
 
   const Calendar& calendar_;

@@ -24,12 +24,11 @@ std::optional<Account> find_account(const std::string& user) {
   }
 
   Account account{.user = entry.pw_uid, .group = entry.pw_gid, .home = entry.pw_dir};
+  // Again while there are more than there was room for: a membership may be added meanwhile.
   int count = 16;
-  account.groups.resize(16);
-  if (getgrouplist(user.c_str(), entry.pw_gid, account.groups.data(), &count) < 0) {
+  do {
     account.groups.resize(static_cast<std::size_t>(count));
-    getgrouplist(user.c_str(), entry.pw_gid, account.groups.data(), &count);
-  }
+  } while (getgrouplist(user.c_str(), entry.pw_gid, account.groups.data(), &count) < 0);
   account.groups.resize(static_cast<std::size_t>(count));
   return account;
 }

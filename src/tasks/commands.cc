@@ -6,6 +6,7 @@
 #include <csignal>
 #include <deque>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <set>
 #include <stop_token>
@@ -36,8 +37,6 @@ using Steady = std::chrono::steady_clock;
 constexpr int spawns_per_turn = 16;
 // How much of one command's output is read before the others have their turn.
 constexpr int reads_per_turn = 16;
-// How long a killed group may take to be gone: one that waits for a disk is not waited for.
-constexpr std::chrono::seconds death_max{5};
 
 Descriptor checked(int descriptor, const char* what) {
   if (descriptor < 0) throw std::system_error(errno, std::generic_category(), what);
@@ -57,24 +56,30 @@ struct Order {
 // A run on its way from SIGTERM to its end.
 enum class Stage { running, terminating, killed };
 
+constexpr Steady::time_point never = Steady::time_point::max();
+
+// By which everything is known: process ids come back, serials do not.
+using Serial = std::uint64_t;
+constexpr Serial bell_serial = 0;
+constexpr Serial death_serial = 1;
+
+// In the place of one that is not there yet.
+constexpr pid_t unknown_process = 0;
+
 struct Running {
   explicit Running(Run taken, std::size_t output_max) : run(std::move(taken)), tail(output_max) {}
 
   Run run;
   OutputTail tail;
   Child child;
+  Serial serial = 0;
   Steady::time_point begin;
   Stage stage = Stage::running;
-  Steady::time_point deadline = Steady::time_point::max();  // of the stage
+  Steady::time_point deadline = never;  // of the stage
   bool reaped = false;
   CommandResult result;
   std::optional<std::stop_callback<std::function<void()>>> on_stop;
 };
-
-// By which everything is known: process ids come back, serials do not.
-using Serial = std::uint64_t;
-constexpr Serial bell_serial = 0;
-constexpr Serial death_serial = 1;
 
 }  // namespace
 
@@ -93,8 +98,9 @@ class Commands::Impl {
     deaths_ = checked(signalfd(-1, &deaths, SFD_CLOEXEC | SFD_NONBLOCK), "signalfd");
     // Descendants that lose their parents come to us, and not to an init that may not be there.
     prctl(PR_SET_CHILD_SUBREAPER, 1);
-    watch(bell_.get(), bell_serial);
-    watch(deaths_.get(), death_serial);
+    if (!watch(bell_.get(), bell_serial) || !watch(deaths_.get(), death_serial)) {
+      throw std::system_error(errno, std::generic_category(), "epoll");
+    }
     buffer_.resize(64UL * 1024);
     thread_ = std::thread{[this] { loop(); }};
   }
@@ -134,17 +140,20 @@ class Commands::Impl {
     ring();
   }
 
+  bool has_survivors() {
+    const std::lock_guard lock{mutex_};
+    return forgot_survivors_ || !std::ranges::all_of(survivors_, group_is_gone);
+  }
+
  private:
   void ring() noexcept {
     const std::uint64_t one = 1;
     [[maybe_unused]] const ssize_t written = write(bell_.get(), &one, sizeof one);
   }
 
-  void watch(int descriptor, Serial serial) {
+  [[nodiscard]] bool watch(int descriptor, Serial serial) {
     epoll_event event{.events = EPOLLIN, .data = {.u64 = serial}};
-    if (epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, descriptor, &event) != 0) {
-      throw std::system_error(errno, std::generic_category(), "epoll");
-    }
+    return epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, descriptor, &event) == 0;
   }
 
   void loop() {
@@ -180,70 +189,94 @@ class Commands::Impl {
 
   // Takes what other threads have asked for; says whether to go on.
   bool take_messages() {
-    std::vector<Serial> overdue;
-    std::deque<Order> starting;
     bool ending = false;
     {
       const std::lock_guard lock{mutex_};
       if (quitting_) return false;
-      overdue = std::exchange(overdue_, {});
+      overdue_taken_.swap(overdue_);
       ending = ending_;
-      if (ending) {
-        starting = std::exchange(orders_, {});
-      } else if (open_) {
-        for (int i = 0; i < spawns_per_turn && !orders_.empty(); ++i) {
-          starting.push_back(std::move(orders_.front()));
-          orders_.pop_front();
-        }
-      }
-      more_ = open_ && !orders_.empty();
     }
-    for (Order& order : starting) start(std::move(order), ending);
-    for (const Serial serial : overdue) {
+    start_some(ending);
+    for (const Serial serial : overdue_taken_) {
       const auto found = running_.find(serial);
       if (found == running_.end()) continue;
       found->second->result.past_time_limit = true;
-      terminate(serial, *found->second);
+      terminate(*found->second);
     }
+    overdue_taken_.clear();
     if (ending && !std::exchange(ended_all_, true)) {
       for (auto& [serial, running] : running_) {
         running->result.forced = true;
-        terminate(serial, *running);
+        terminate(*running);
       }
     }
     return true;
   }
 
+  // All of them where they only have to fail.
+  void start_some(bool ending) {
+    for (int i = 0; ending || i < spawns_per_turn; ++i) {
+      std::unique_lock lock{mutex_};
+      more_ = (ending || open_) && !orders_.empty();
+      if (!more_) return;
+      Order order = std::move(orders_.front());
+      orders_.pop_front();
+      lock.unlock();
+      start(std::move(order), ending);
+    }
+  }
+
   [[nodiscard]] int timeout() const {
     if (more_) return 0;
-    if (deadlines_.empty()) return -1;
+    if (deadlines_.empty() || deadlines_.begin()->first == never) return -1;
     const auto left = std::chrono::ceil<Duration>(deadlines_.begin()->first - Steady::now());
     return static_cast<int>(std::clamp<Duration::rep>(left.count(), 0, 3'600'000));
   }
 
+  // Where even memory is not to be had, the order is dropped, and with it its run has failed.
   void start(Order order, bool ending) {
-    const Serial serial = ++last_serial_;
-    auto running = std::make_unique<Running>(std::move(order.run), options_.output_max);
-    running->begin = Steady::now();
-    running->result.run = running->run.info();
     try {
-      if (ending) throw SpawnError("the daemon is ending");
-      if (running->run.info().stop.stop_requested()) {
-        running->result.past_time_limit = true;
-        throw SpawnError("its time limit was over before it could be");
+      auto running = std::make_unique<Running>(std::move(order.run), options_.output_max);
+      running->begin = Steady::now();
+      running->result.run = running->run.info();
+      try {
+        spawn(running, *order.command, ending);
+      } catch (const std::exception& error) {
+        running->result.spawn_error = error.what();
+        settle(*running);
       }
-      running->child = spawner_.spawn(
-          *order.command, run_environment(environment_, *order.command, running->run.info()));
-    } catch (const std::exception& error) {
-      running->result.spawn_error = error.what();
-      settle(*running);
-      return;
+    } catch (const std::bad_alloc&) {
+      // Told by the run.
     }
-    by_process_.emplace(running->child.process, serial);
-    Running& started = *running_.emplace(serial, std::move(running)).first->second;
+  }
+
+  // Takes the run if it could be started; throws if not. From the moment that there is a child
+  // nothing may fail, so there is room for everything before.
+  void spawn(std::unique_ptr<Running>& running, const Command& command, bool ending) {
+    if (ending) throw SpawnError("the daemon is ending");
+    if (running->run.info().stop.stop_requested()) {
+      running->result.past_time_limit = true;
+      throw SpawnError("its time limit was over before it could be");
+    }
+    const Serial serial = running->serial = ++last_serial_;
     try {
-      watch(started.child.output.get(), serial);
-    } catch (const std::system_error&) {
+      deadlines_.insert({never, serial});
+      running_.try_emplace(serial);
+      by_process_.emplace(unknown_process, serial);
+      make_room_for_overdue();
+      running->child =
+          spawner_.spawn(command, run_environment(environment_, command, running->run.info()));
+    } catch (...) {
+      by_process_.erase(unknown_process);
+      running_.erase(serial);
+      deadlines_.erase({never, serial});
+      throw;
+    }
+    auto entry = by_process_.extract(unknown_process);
+    entry.key() = running->child.process;
+    by_process_.insert(std::move(entry));
+    Running& started = *(running_.at(serial) = std::move(running));
+    if (!watch(started.child.output.get(), serial)) {
       started.child.output.reset();  // it runs; only its output is lost
     }
     // May be called at once, and by any thread.
@@ -254,6 +287,14 @@ class Commands::Impl {
       }
       ring();
     });
+  }
+
+  // For every run once: nobody can catch what a stop callback throws.
+  void make_room_for_overdue() {
+    const std::lock_guard lock{mutex_};
+    for (std::vector<Serial>* list : {&overdue_, &overdue_taken_}) {
+      if (list->capacity() < running_.size()) list->reserve(2 * running_.size());
+    }
   }
 
   void read_some(Serial serial) {
@@ -287,8 +328,12 @@ class Commands::Impl {
   }
 
   void keep(Running& running, std::string_view chunk) {
-    running.tail.append(chunk);
-    if (options_.on_output) options_.on_output(running.run.info(), chunk);
+    try {
+      running.tail.append(chunk);
+      if (options_.on_output) options_.on_output(running.run.info(), chunk);
+    } catch (...) {
+      // Only this is lost.
+    }
   }
 
   void reap() {
@@ -303,22 +348,18 @@ class Commands::Impl {
       Running& running = *running_.at(serial);
       running.reaped = true;
       record(running.result, status, usage);
-      if (running.stage == Stage::running || group_is_gone(running)) {
+      if (running.stage == Stage::running || group_is_gone(running.child.process)) {
         end(serial);
-      } else {
-        lingering_.insert(serial);
       }
     }
     // The group of a run that was asked to stop may outlive the command itself.
-    for (auto next = lingering_.begin(); next != lingering_.end();) {
-      const Serial serial = *next++;
-      if (group_is_gone(*running_.at(serial))) end(serial);
+    for (auto next = deadlines_.begin(); next != deadlines_.end() && next->first != never;) {
+      const Running& running = *running_.at((next++)->second);
+      if (running.reaped && group_is_gone(running.child.process)) end(running.serial);
     }
   }
 
-  static bool group_is_gone(const Running& running) {
-    return kill(-running.child.process, 0) != 0 && errno == ESRCH;
-  }
+  static bool group_is_gone(pid_t group) { return kill(-group, 0) != 0 && errno == ESRCH; }
 
   static void record(CommandResult& result, int status, const rusage& usage) {
     if (WIFSIGNALED(status)) {
@@ -331,19 +372,20 @@ class Commands::Impl {
     result.memory_max = std::int64_t{usage.ru_maxrss} * 1024;
   }
 
-  void terminate(Serial serial, Running& running) {
+  void terminate(Running& running) {
     if (running.stage != Stage::running) return;
     kill(-running.child.process, SIGTERM);
     // One that was stopped cannot end before it goes on.
     kill(-running.child.process, SIGCONT);
-    enter(Stage::terminating, options_.kill_grace, serial, running);
+    enter(Stage::terminating, options_.kill_grace, running);
   }
 
-  void enter(Stage stage, Duration length, Serial serial, Running& running) {
-    deadlines_.erase({running.deadline, serial});
+  void enter(Stage stage, Duration length, Running& running) {
+    auto entry = deadlines_.extract({running.deadline, running.serial});
     running.stage = stage;
     running.deadline = Steady::now() + length;
-    deadlines_.insert({running.deadline, serial});
+    entry.value().first = running.deadline;
+    deadlines_.insert(std::move(entry));
   }
 
   void enforce_deadlines() {
@@ -352,12 +394,22 @@ class Commands::Impl {
       Running& running = *running_.at(serial);
       if (running.stage == Stage::terminating) {
         kill(-running.child.process, SIGKILL);
-        enter(Stage::killed, death_max, serial, running);
+        enter(Stage::killed, options_.death_max, running);
       } else if (running.reaped) {
+        remember_survivors(running);
         end(serial);
       } else {
-        enter(Stage::killed, death_max, serial, running);  // the command itself must be gone
+        enter(Stage::killed, options_.death_max, running);  // the command itself must be gone
       }
+    }
+  }
+
+  void remember_survivors(const Running& running) {
+    const std::lock_guard lock{mutex_};
+    try {
+      survivors_.push_back(running.child.process);
+    } catch (const std::bad_alloc&) {
+      forgot_survivors_ = true;
     }
   }
 
@@ -365,7 +417,6 @@ class Commands::Impl {
     const auto found = running_.find(serial);
     const std::unique_ptr<Running> running = std::move(found->second);
     running_.erase(found);
-    lingering_.erase(serial);
     deadlines_.erase({running->deadline, serial});
     running->on_stop.reset();
     read_rest(*running);
@@ -374,12 +425,17 @@ class Commands::Impl {
 
   void settle(Running& running) {
     CommandResult& result = running.result;
-    result.duration = std::chrono::floor<Duration>(Steady::now() - running.begin);
-    result.output_total = running.tail.total();
-    result.output = running.tail.take();
     const bool succeeded = result.succeeded();
-    const std::string reason = succeeded ? "" : reason_of(result);
-    if (options_.on_end) options_.on_end(std::move(result));
+    std::string reason;
+    try {
+      result.duration = std::chrono::floor<Duration>(Steady::now() - running.begin);
+      result.output_total = running.tail.total();
+      result.output = running.tail.take();
+      if (!succeeded) reason = reason_of(result);
+      if (options_.on_end) options_.on_end(std::move(result));
+    } catch (...) {
+      // The run ends all the same.
+    }
     if (succeeded) {
       running.run.succeed();
     } else {
@@ -397,16 +453,19 @@ class Commands::Impl {
   std::mutex mutex_;  // guards what follows, up to the thread's own
   std::deque<Order> orders_;
   std::vector<Serial> overdue_;
+  std::vector<pid_t> survivors_;  // groups that were still there when their runs ended
+  bool forgot_survivors_ = false;
   bool open_ = false;
   bool ending_ = false;
   bool quitting_ = false;
 
   // The thread's own.
   std::vector<char> buffer_;
+  std::vector<Serial> overdue_taken_;
   std::unordered_map<Serial, std::unique_ptr<Running>> running_;
-  std::unordered_map<pid_t, Serial> by_process_;               // those that are not reaped
-  std::set<Serial> lingering_;                                 // reaped, but the group lives on
-  std::set<std::pair<Steady::time_point, Serial>> deadlines_;  // of stages after `running`
+  std::unordered_map<pid_t, Serial> by_process_;  // those that are not reaped
+  std::set<std::pair<Steady::time_point, Serial>>
+      deadlines_;  // of all; those that run have `never`
   Serial last_serial_ = death_serial;
   bool more_ = false;  // there are orders left that could be started
   bool ended_all_ = false;
@@ -429,6 +488,9 @@ void Commands::open() {
 }
 void Commands::end_all() {
   impl_->end_all();
+}
+bool Commands::has_survivors() const {
+  return impl_->has_survivors();
 }
 
 }  // namespace dutiful

@@ -16,8 +16,10 @@ namespace dutiful {
 struct CommandOptions {
   std::string instance{};         // marks every process of ours (leftovers.h)
   Duration kill_grace{10'000};    // between SIGTERM and SIGKILL
+  Duration death_max{5'000};      // how long a killed group may take to be gone
   std::size_t output_max = 8192;  // bytes of its output that a result keeps
-  // Both are called by the one thread that serves all, and should be quick.
+  // Both are called by the one thread that serves all, and should be quick. One that throws has not
+  // heard of what it was given, and nobody else minds.
   std::function<void(const RunInfo&, std::string_view)> on_output{};  // everything, as it comes
   std::function<void(CommandResult)> on_end{};                        // before the run is settled
 };
@@ -27,10 +29,14 @@ struct CommandOptions {
 //
 // A run that is asked to stop (RULES X2) gets SIGTERM, and SIGKILL after a grace; both go to the
 // whole process group, and the run ends when the group is gone, so that what it left does not go on
-// beside the next.
+// beside the next. The exception are processes that even SIGKILL does not end, as they wait for a
+// disk that does not answer: where the command itself is gone, the rest of its group is waited for
+// no longer than `death_max`.
 //
-// Blocks SIGCHLD in the calling thread, and must be made before any other thread: it takes the ends
-// of all children of the process, also of those that it inherits from commands that have ended.
+// Takes the ends of all children of the process, also of those that it inherits from commands that
+// have ended: nobody else may wait for a child. It hears of them only where no thread lets SIGCHLD
+// through, so each thread that there is already must block it; this one then does too, and what it
+// starts from now on.
 class Commands {
  public:
   // Throws std::system_error.
@@ -48,6 +54,9 @@ class Commands {
 
   // Asks everything that runs to stop, and lets what has not been started fail.
   void end_all();
+
+  // Whether a group is still there that was not waited for any longer.
+  [[nodiscard]] bool has_survivors() const;
 
  private:
   class Impl;

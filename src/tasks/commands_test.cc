@@ -83,23 +83,29 @@ class CommandRuns : public testing::Test {
 
   // Long enough for any command that minds SIGTERM.
   explicit CommandRuns(Duration grace = 1min) : kill_grace(grace) {}
-  Duration kill_grace;
+  Duration kill_grace;  // and how long the killed may take
 
   TemporaryDirectory directory;
   std::mutex mutex;
   std::condition_variable changed;
   std::optional<CommandResult> result;
   std::string streamed;
-  Commands commands{
-      {.instance = "test instance",
-       .kill_grace = kill_grace,
-       .on_output = [this](const RunInfo&, std::string_view chunk) { streamed += chunk; },
-       .on_end =
-           [this](CommandResult ended) {
-             const std::lock_guard lock{mutex};
-             result = std::move(ended);
-             changed.notify_all();
-           }}};
+  bool throwing = false;
+  Commands commands{{.instance = "test instance",
+                     .kill_grace = kill_grace,
+                     .death_max = kill_grace,
+                     .on_output =
+                         [this](const RunInfo&, std::string_view chunk) {
+                           streamed += chunk;
+                           if (throwing) throw std::runtime_error("no room for it");
+                         },
+                     .on_end =
+                         [this](CommandResult ended) {
+                           const std::lock_guard lock{mutex};
+                           result = std::move(ended);
+                           changed.notify_all();
+                           if (throwing) throw std::runtime_error("no room for it");
+                         }}};
   std::shared_ptr<ManualClock> clock = std::make_shared<ManualClock>(at("2025-03-03T10:00:05Z"));
   Scheduler scheduler{{.zone = Zone::utc(), .clock = clock}};
 };
@@ -110,6 +116,12 @@ TEST_F(CommandRuns, succeed_with_exit_status_0) {
   EXPECT_EQ(ended.exit_status, 0);
   EXPECT_EQ(ended.output, "out\nerr\n");
   EXPECT_EQ(streamed, "out\nerr\n");
+}
+
+TEST_F(CommandRuns, end_though_nobody_can_take_their_output_or_their_result) {
+  throwing = true;
+  EXPECT_EQ(run(shell("echo out")).output, "out\n");
+  scheduler.stop();  // returns when the run is settled
 }
 
 TEST_F(CommandRuns, fail_with_another_exit_status_and_quote_the_last_line) {
@@ -162,16 +174,27 @@ TEST_F(CommandRuns, have_no_signal_blocked_or_ignored) {
   EXPECT_EQ(ended.output, "SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n");
 }
 
-TEST_F(CommandRuns, keep_the_limit_of_descriptors_that_the_daemon_had) {
-  const auto ended = run(shell("ulimit -Sn; ulimit -Hn"));
+// The limit that a daemon was started with.
+class FewDescriptors {
+ protected:
+  FewDescriptors() {
+    getrlimit(RLIMIT_NOFILE, &before_);
+    const rlimit few{.rlim_cur = 100, .rlim_max = before_.rlim_max};
+    setrlimit(RLIMIT_NOFILE, &few);
+  }
+  ~FewDescriptors() { setrlimit(RLIMIT_NOFILE, &before_); }
+
+ private:
+  rlimit before_{};
+};
+
+class FrugalCommandRuns : FewDescriptors, public CommandRuns {};
+
+TEST_F(FrugalCommandRuns, keep_the_limit_of_descriptors_that_the_daemon_had) {
+  EXPECT_EQ(run(shell("ulimit -Sn")).output, "100\n");
   rlimit ours{};
   getrlimit(RLIMIT_NOFILE, &ours);
-  EXPECT_EQ(ours.rlim_cur, ours.rlim_max);
-  std::istringstream lines{ended.output};
-  std::string soft;
-  lines >> soft;
-  EXPECT_NE(soft, "unlimited");
-  EXPECT_LE(std::stoul(soft), ours.rlim_max);
+  EXPECT_EQ(ours.rlim_cur, ours.rlim_max);  // which the daemon has raised for itself
 }
 
 TEST_F(CommandRuns, happen_in_their_directory) {
@@ -277,6 +300,23 @@ TEST_F(ImpatientCommandRuns, that_ignore_SIGTERM_are_killed_with_all_their_group
   EXPECT_EQ(ended.signal, SIGTERM);
   EXPECT_EQ(kill(-group, 0), -1);
   EXPECT_EQ(errno, ESRCH);
+  EXPECT_FALSE(commands.has_survivors());
+}
+
+TEST_F(ImpatientCommandRuns, end_though_their_group_does_not_and_that_is_remembered) {
+  commands.open();
+  const std::string ready = make_fifo("ready");
+  const std::string hold = make_fifo("hold");
+  // A dead process stays in its group until its parent minds it; this one has left the group, and
+  // never does.
+  start(shell("sh -c 'sleep 1000 & exec setsid tee " + ready + " < " + hold + "' & wait"), 10s);
+  std::ofstream parent{hold};
+  parent << "are you there?" << std::endl;
+  line_from(ready);
+  clock->advance(10s);
+
+  EXPECT_TRUE(wait().past_time_limit);
+  EXPECT_TRUE(commands.has_survivors());
 }
 
 TEST_F(CommandRuns, end_with_the_command_though_a_grandchild_holds_the_pipe) {
@@ -335,6 +375,20 @@ TEST(Leftovers, are_found_by_the_name_of_their_daemon) {
   EXPECT_EQ(waitpid(other, nullptr, 0), other);
   close(pipe_ends[0]);
   close(pipe_ends[1]);
+}
+
+TEST(Leftovers, of_names_that_cannot_be_read_are_not_taken_for_none) {
+  TemporaryDirectory directory;
+  const std::string state = directory.file("state.db");
+  ASSERT_EQ(mkdir((state + "-commands").c_str(), 0700), 0);  // opens, and cannot be read
+  try {
+    Instances{state}.enter("a");
+    FAIL() << "it was taken for empty";
+  } catch (const std::runtime_error& error) {
+    EXPECT_THAT(error.what(),
+                AllOf(HasSubstr(state + "-commands cannot be read: Is a directory"),
+                      HasSubstr("make it readable")));
+  }
 }
 
 TEST(Leftovers, names_are_kept_until_their_processes_are_gone) {

@@ -5,10 +5,13 @@
 #include <cerrno>
 #include <csignal>
 #include <exception>
+#include <functional>
 #include <mutex>
+#include <semaphore>
 #include <system_error>
 #include <thread>
 #include <unordered_map>
+#include <utility>
 
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -67,6 +70,58 @@ class ScheduledTimes {
   std::unordered_map<std::string, Instant> times_;
 };
 
+// Does what takes long and ends the daemon, while others are served. It has its thread from the
+// start: when it is needed there may be none to be had.
+class Stopper {
+ public:
+  explicit Stopper(std::function<void()> stop)
+      : stop_(std::move(stop)), done_(eventfd(0, EFD_CLOEXEC)) {
+    if (!done_.is_open()) throw std::system_error(errno, std::generic_category(), "eventfd");
+    thread_ = std::jthread{[this] { work(); }};
+  }
+  ~Stopper() {
+    if (is_asked()) return;
+    cancelled_ = true;
+    asked_.release();
+  }
+  Stopper(const Stopper&) = delete;
+  Stopper& operator=(const Stopper&) = delete;
+
+  // For one thread, as is all that follows.
+  void ask() {
+    if (!std::exchange(is_asked_, true)) asked_.release();
+  }
+  [[nodiscard]] bool is_asked() const { return is_asked_; }
+  // Readable when it is done.
+  [[nodiscard]] int descriptor() const { return done_.get(); }
+  // Waits for it, and says what it threw.
+  std::exception_ptr finish() {
+    thread_.join();
+    return error_;
+  }
+
+ private:
+  void work() {
+    asked_.acquire();
+    if (cancelled_) return;
+    try {
+      stop_();
+    } catch (...) {
+      error_ = std::current_exception();
+    }
+    const std::uint64_t one = 1;
+    [[maybe_unused]] const ssize_t written = write(done_.get(), &one, sizeof one);
+  }
+
+  const std::function<void()> stop_;
+  const Descriptor done_;
+  std::binary_semaphore asked_{0};
+  bool is_asked_ = false;   // the asking thread's own
+  bool cancelled_ = false;  // set before it is asked
+  std::exception_ptr error_;
+  std::jthread thread_;
+};
+
 }  // namespace
 
 class Daemon::Impl {
@@ -74,9 +129,8 @@ class Daemon::Impl {
   explicit Impl(DaemonOptions options)
       : options_(std::move(options)),
         zone_(Zone::host()),
-        stopped_(eventfd(0, EFD_CLOEXEC)),
-        log_(STDOUT_FILENO),
         colour_(isatty(STDOUT_FILENO) != 0 ? Colour::ansi : Colour::none),
+        log_(STDOUT_FILENO, [this](std::size_t count) { return dropped_line(count); }),
         lines_([this](const std::string& task, std::string_view line) {
           tell("TaskOutput", Level::info, {{"taskName", task}, {"text", std::string{line}}});
         }),
@@ -95,27 +149,28 @@ class Daemon::Impl {
                     .zone = zone_,
                     .events = [this](const Event& event) { take(event); },
                     .trace = options_.trace,
-                    .verify = options_.verify}) {
-    if (!stopped_.is_open()) throw std::system_error(errno, std::generic_category(), "eventfd");
-  }
+                    .verify = options_.verify}),
+        stopper_([this] { scheduler_.stop(); }) {}
 
   void run(const std::vector<TaskDefinition>& tasks) {
     // Now the state is ours. What it starts waits until nothing of a daemon before is left.
     scheduler_.initialize(registrations(tasks));
     try {
       sweep();
+      tell_loaded(tasks.size());
+      commands_.open();
+      supervisor_.ready();
+      serve();
     } catch (...) {
+      // Whatever went wrong: nothing of ours goes on.
       commands_.end_all();
-      scheduler_.stop();
+      stopper_.ask();
+      (void)stopper_.finish();
       throw;
     }
-    tell_loaded(tasks.size());
-    commands_.open();
-    supervisor_.ready();
-
-    serve();
-    if (stop_error_) std::rethrow_exception(stop_error_);
-    instances_.clear();
+    if (const auto error = stopper_.finish()) std::rethrow_exception(error);
+    // What did not die yet is for the next daemon to see to.
+    if (!commands_.has_survivors()) instances_.clear();
   }
 
  private:
@@ -167,15 +222,14 @@ class Daemon::Impl {
   // Waits for signals and for the end.
   void serve() {
     std::array<pollfd, 2> waiting{{{.fd = signals_.descriptor(), .events = POLLIN, .revents = 0},
-                                   {.fd = stopped_.get(), .events = POLLIN, .revents = 0}}};
+                                   {.fd = stopper_.descriptor(), .events = POLLIN, .revents = 0}}};
     while (true) {
       (void)poll(waiting.data(), waiting.size(), timeout());
       if (supervisor_.alive_every()) supervisor_.alive();
       if (waiting[1].revents != 0) break;
       while (const auto signal = signals_.take()) on_signal(*signal);
-      if (stopper_.joinable() && Steady::now() >= deadline_) end_commands("the grace is over");
+      if (stopper_.is_asked() && Steady::now() >= deadline_) end_commands("the grace is over");
     }
-    stopper_.join();
   }
 
   [[nodiscard]] int timeout() const {
@@ -189,7 +243,7 @@ class Daemon::Impl {
   }
 
   void on_signal(int signal) {
-    const bool stopping = stopper_.joinable();
+    const bool stopping = stopper_.is_asked();
     if (signal == SIGHUP) {
       if (!stopping) reload();
     } else if (!stopping) {
@@ -202,15 +256,7 @@ class Daemon::Impl {
   void stop() {
     supervisor_.stopping();
     if (options_.grace) deadline_ = Steady::now() + *options_.grace;
-    stopper_ = std::thread{[this] {
-      try {
-        scheduler_.stop();
-      } catch (...) {
-        stop_error_ = std::current_exception();
-      }
-      const std::uint64_t one = 1;
-      [[maybe_unused]] const ssize_t written = write(stopped_.get(), &one, sizeof one);
-    }};
+    stopper_.ask();
   }
 
   void end_commands(const std::string& reason) {
@@ -225,8 +271,7 @@ class Daemon::Impl {
     try {
       const TaskFile file = parse_task_file(options_.read_file());
       for (const Problem& problem : file.problems) {
-        reject(options_.file + ':' + std::to_string(problem.place.line) + ':' +
-               std::to_string(problem.place.column) + ": " + problem.message);
+        reject(place_in(options_.file, problem.place) + ": " + problem.message);
       }
       if (file.problems.empty()) {
         scheduler_.initialize(registrations(file.tasks));
@@ -257,16 +302,26 @@ class Daemon::Impl {
   void take(const Event& event) {
     scheduled_.take(event);
     if (event.level == Level::debug && !options_.verbose) return;
-    log_.write(options_.log == DaemonOptions::LogFormat::json ? to_json(event)
-                                                              : to_text(event, zone_, colour_));
+    log_.write(line_of(event));
+  }
+
+  [[nodiscard]] std::string line_of(const Event& event) const {
+    return options_.log == DaemonOptions::LogFormat::json ? to_json(event)
+                                                          : to_text(event, zone_, colour_);
+  }
+
+  [[nodiscard]] std::string dropped_line(std::size_t count) const {
+    return line_of({.name = "LogLinesDropped",
+                    .level = Level::warning,
+                    .at = options_.now(),
+                    .fields = {{"count", static_cast<std::int64_t>(count)}}});
   }
 
   const DaemonOptions options_;
   Signals signals_;  // before any thread
   const Zone zone_;
-  Descriptor stopped_;  // readable when scheduler_.stop() has returned
-  Log log_;
   const Colour colour_;
+  Log log_;
   OutputLines lines_;  // belongs to the thread of commands_
   ScheduledTimes scheduled_;
   const std::string instance_;
@@ -275,8 +330,7 @@ class Daemon::Impl {
   Commands commands_;
   Supervisor supervisor_;
   Scheduler scheduler_;
-  std::thread stopper_;
-  std::exception_ptr stop_error_;
+  Stopper stopper_;
   Steady::time_point deadline_ = Steady::time_point::max();  // of the grace
 };
 

@@ -101,6 +101,10 @@ std::string said(std::string_view name, const Fields& fields) {
     return "ended what a daemon before had left: " +
            counted(fields.number("count"), "process", "processes");
   }
+  if (name == "LogLinesDropped") {
+    return counted(fields.number("count"), "line was", "lines were") +
+           " left out here: nobody read them";
+  }
   if (name == "CommandsEnding")
     return "commands that still run are ended: " + fields.text("reason");
   return "";

@@ -42,8 +42,13 @@ constexpr const char* schema = R"(
   CREATE INDEX run_of_task ON run (task, id);
 )";
 
-// More than these wait only where the disk does not answer; the oldest are lost.
-constexpr std::size_t waiting_max = 20'000;
+// More than this waits only where the disk does not answer; the oldest are lost.
+constexpr std::size_t waiting_bytes_max = 16UL * 1024 * 1024;
+
+std::size_t size_of(const HistoryEntry& entry) {
+  const CommandResult& result = entry.result;
+  return sizeof entry + result.run.task.size() + result.spawn_error.size() + result.output.size();
+}
 
 std::int64_t milliseconds(Instant instant) {
   return instant.time_since_epoch().count();
@@ -197,8 +202,12 @@ void HistoryWriter::add(HistoryEntry entry) {
   if (options_.runs_max == 0) return;
   {
     const std::lock_guard lock{mutex_};
-    if (entries_.size() >= waiting_max) entries_.pop_front();
+    waiting_bytes_ += size_of(entry);
     entries_.push_back(std::move(entry));
+    while (waiting_bytes_ > waiting_bytes_max) {
+      waiting_bytes_ -= size_of(entries_.front());
+      entries_.pop_front();
+    }
   }
   changed_.notify_one();
 }
@@ -211,6 +220,7 @@ void HistoryWriter::loop() {
     changed_.wait(lock, [this] { return ending_ || !entries_.empty(); });
     if (entries_.empty()) return;
     const std::deque<HistoryEntry> taken = std::exchange(entries_, {});
+    waiting_bytes_ = 0;
     lock.unlock();
     try {
       if (!file) file = std::make_unique<File>(history_of(options_.state));

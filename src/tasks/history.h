@@ -49,6 +49,7 @@ class HistoryWriter {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<HistoryEntry> entries_;
+  std::size_t waiting_bytes_ = 0;  // of entries_
   bool ending_ = false;
   std::thread thread_;
 };

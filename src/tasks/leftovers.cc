@@ -1,16 +1,17 @@
 #include "tasks/leftovers.h"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <charconv>
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <random>
 #include <set>
 #include <sstream>
+#include <stdexcept>
 #include <string_view>
 #include <system_error>
 
@@ -26,9 +27,21 @@ namespace {
 
 using Steady = std::chrono::steady_clock;
 
-std::string read_whole(const std::string& path) {
-  std::ifstream file{path, std::ios::binary};
-  return {std::istreambuf_iterator<char>{file}, {}};
+struct Contents {
+  std::string text{};
+  int error = 0;  // why there is no more of it
+};
+
+Contents read_whole(const std::string& path) {
+  Contents contents;
+  const Descriptor file{open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+  std::array<char, 4096> chunk{};
+  ssize_t size = -1;
+  while (file.is_open() && (size = read(file.get(), chunk.data(), chunk.size())) > 0) {
+    contents.text.append(chunk.data(), static_cast<std::size_t>(size));
+  }
+  if (size < 0) contents.error = errno;
+  return contents;
 }
 
 // Replaces the file as a whole.
@@ -58,18 +71,35 @@ struct Marked {
 
 std::vector<Marked> find_marked(const std::set<std::string>& markers) {
   std::vector<Marked> found;
+  bool shows_us = false;
   std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator{"/proc", error}) {
-    const std::string name = entry.path().filename().string();
+  std::filesystem::directory_iterator entry{"/proc", error};
+  for (; !error && entry != std::filesystem::directory_iterator{}; entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
     int process = 0;
     const auto [end, bad] = std::from_chars(name.data(), name.data() + name.size(), process);
-    if (bad != std::errc{} || end != name.data() + name.size() || process == getpid()) continue;
+    if (bad != std::errc{} || end != name.data() + name.size()) continue;
+    if (process == getpid()) {
+      shows_us = true;
+      continue;
+    }
     // The handle comes first: should the number be another's by then, so is the environment.
     Descriptor handle{static_cast<int>(syscall(SYS_pidfd_open, process, 0))};
-    if (!handle.is_open()) continue;
-    if (has_marker(read_whole(entry.path() / "environ"), markers)) {
+    if (!handle.is_open()) {
+      if (errno == ESRCH || errno == EINVAL || errno == ENOENT) continue;  // it is gone
+      throw std::system_error(
+          errno,
+          std::generic_category(),
+          "no hold on process " + name + ", which a daemon before may have left (pidfd_open)");
+    }
+    if (has_marker(read_whole(entry->path() / "environ").text, markers)) {
       found.push_back({process, std::move(handle)});
     }
+  }
+  if (error || !shows_us) {
+    throw std::runtime_error(
+        "/proc shows no processes" + (error ? " (" + error.message() + ')' : std::string{}) +
+        ", so what a daemon before may have left cannot be found; mount proc there");
   }
   return found;
 }
@@ -84,7 +114,14 @@ bool wait_for(const Marked& marked, Steady::time_point until) {
 }  // namespace
 
 std::vector<std::string> Instances::enter(const std::string& instance) {
-  std::istringstream lines{read_whole(path_)};
+  const Contents contents = read_whole(path_);
+  if (contents.error != 0 && contents.error != ENOENT) {
+    throw std::runtime_error(
+        path_ + " cannot be read: " + std::generic_category().message(contents.error) +
+        "; it names daemons whose commands may still run: make it readable, or end those commands "
+        "and remove it");
+  }
+  std::istringstream lines{contents.text};
   std::vector<std::string> before;
   for (std::string line; std::getline(lines, line);) {
     if (!line.empty()) before.push_back(line);

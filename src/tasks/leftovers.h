@@ -19,7 +19,8 @@ class Instances {
  public:
   explicit Instances(const std::string& state) : path_(state + "-commands") {}
 
-  // Enters a name, and returns those that are there already. Throws std::system_error.
+  // Enters a name, and returns those that are there already. Throws where the file cannot be read,
+  // and leaves it as it is then, or where it cannot be written.
   std::vector<std::string> enter(const std::string& instance);
   // Only this one is left: the processes of the others are gone.
   void keep_only(const std::string& instance);
@@ -40,7 +41,7 @@ struct Sweep {
 
 // Kills every process that carries one of these names, and waits until they are gone, so long at
 // most. Not reached are processes that have cleared their environment, or whose environment may not
-// be read.
+// be read. Throws where the host does not show its processes.
 [[nodiscard]] Sweep end_leftovers(const std::vector<std::string>& instances, Duration wait_max);
 
 }  // namespace dutiful

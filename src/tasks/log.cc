@@ -5,8 +5,9 @@
 #include <cerrno>
 #include <climits>
 #include <csignal>
-#include <string_view>
+#include <exception>
 #include <system_error>
+#include <utility>
 
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -19,7 +20,10 @@ constexpr int farewell_ms = 1000;
 
 }  // namespace
 
-Log::Log(int descriptor) : descriptor_(descriptor), bell_(eventfd(0, EFD_CLOEXEC)) {
+Log::Log(int descriptor, TellDropped tell_dropped)
+    : descriptor_(descriptor),
+      tell_dropped_(std::move(tell_dropped)),
+      bell_(eventfd(0, EFD_CLOEXEC)) {
   if (!bell_.is_open()) throw std::system_error(errno, std::generic_category(), "eventfd");
   thread_ = std::thread{[this] { loop(); }};
 }
@@ -27,6 +31,11 @@ Log::Log(int descriptor) : descriptor_(descriptor), bell_(eventfd(0, EFD_CLOEXEC
 Log::~Log() {
   {
     const std::lock_guard lock{mutex_};
+    try {
+      keep_dropped();
+    } catch (const std::exception&) {
+      // There is nobody left to tell.
+    }
     ending_ = true;
   }
   changed_.notify_one();
@@ -43,15 +52,22 @@ void Log::write(std::string line) {
       ++dropped_;
       return;
     }
-    if (dropped_ > 0) {
-      lines_.push_back("dutiful: " + std::to_string(dropped_) +
-                       " lines were left out: nobody read them\n");
-      dropped_ = 0;
-    }
-    size_ += line.size();
-    lines_.push_back(std::move(line));
+    keep_dropped();
+    keep(std::move(line));
   }
   changed_.notify_one();
+}
+
+void Log::keep(std::string line) {
+  const std::size_t size = line.size();
+  lines_.push_back(std::move(line));
+  size_ += size;
+}
+
+void Log::keep_dropped() {
+  if (dropped_ == 0) return;
+  keep(tell_dropped_(dropped_) + '\n');
+  dropped_ = 0;
 }
 
 void Log::loop() {
@@ -70,7 +86,7 @@ void Log::loop() {
     lock.unlock();
     const bool read = put(text);
     lock.lock();
-    size_ -= std::min(size_, text.size());
+    size_ -= text.size();
     if (!read && ending_) return;
   }
 }

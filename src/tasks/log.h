@@ -4,8 +4,10 @@
 #include <condition_variable>
 #include <cstddef>
 #include <deque>
+#include <functional>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <thread>
 
 #include "tasks/descriptor.h"
@@ -17,7 +19,9 @@ namespace dutiful {
 // to use from any thread.
 class Log {
  public:
-  explicit Log(int descriptor);
+  // The line that says how many are missing before the next.
+  using TellDropped = std::function<std::string(std::size_t count)>;
+  Log(int descriptor, TellDropped tell_dropped);
   // Writes what is left, if somebody reads it within a second.
   ~Log();
   Log(const Log&) = delete;
@@ -27,11 +31,14 @@ class Log {
   void write(std::string line);
 
  private:
+  void keep(std::string line);
+  void keep_dropped();
   void loop();
   bool put(std::string_view text);
   bool await_reader();
 
   const int descriptor_;
+  const TellDropped tell_dropped_;
   Descriptor bell_;  // rings when it is to end
   std::mutex mutex_;
   std::condition_variable changed_;

@@ -21,6 +21,7 @@ class OutputTail {
 
   [[nodiscard]] std::string take() {
     shorten();
+    text_.shrink_to_fit();  // it may wait for long where it goes
     return std::move(text_);
   }
   // How much there was in all.

@@ -7,6 +7,10 @@
 
 namespace dutiful {
 
+std::string place_in(const std::string& file, Place place) {
+  return file + ':' + std::to_string(place.line) + ':' + std::to_string(place.column);
+}
+
 Place place_at(std::string_view text, std::size_t offset) {
   const std::string_view before = text.substr(0, offset);
   const std::string_view line = before.substr(before.rfind('\n') + 1);

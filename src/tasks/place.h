@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace dutiful {
@@ -14,6 +15,9 @@ struct Place {
 
   friend bool operator==(const Place&, const Place&) = default;
 };
+
+// tasks.toml:3:8, as compilers have it.
+[[nodiscard]] std::string place_in(const std::string& file, Place place);
 
 // The place of the character that begins at that offset of the text.
 [[nodiscard]] Place place_at(std::string_view text, std::size_t offset);

@@ -17,6 +17,7 @@
 #include <sys/wait.h>
 
 #include "tasks/account.h"
+#include "tasks/search_path.h"
 #include "text/quote.h"
 
 // The C library's own clone(). ThreadSanitizer puts another in its place, which takes the child for
@@ -126,22 +127,6 @@ std::string reason_of(const Plan& plan, const Command& command) {
     default:
       return "the process could not be set up: " + why;
   }
-}
-
-// Where a program may be: itself where it has a slash, else in the directories of PATH.
-std::vector<std::string> places_of(const std::string& program, const Environment& environment) {
-  if (program.find('/') != std::string::npos) return {program};
-  const auto path = environment.find("PATH");
-  const std::string directories =
-      path == environment.end() ? "/usr/local/bin:/usr/bin:/bin" : path->second;
-  std::vector<std::string> places;
-  for (std::size_t begin = 0; begin <= directories.size();) {
-    const std::size_t end = std::min(directories.find(':', begin), directories.size());
-    const std::string directory = directories.substr(begin, end - begin);
-    places.push_back((directory.empty() ? "." : directory) + '/' + program);
-    begin = end + 1;
-  }
-  return places;
 }
 
 std::optional<Account> account_of(const Command& command) {

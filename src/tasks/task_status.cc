@@ -35,22 +35,30 @@ std::optional<Instant> owed_since(const TaskProgress& progress,
   return since && *since <= now - punctual ? since : std::nullopt;
 }
 
+TaskStatus::State state_of(TaskState state) {
+  switch (state) {
+    case TaskState::running:
+      return TaskStatus::State::running;
+    case TaskState::awaiting_retry:
+      return TaskStatus::State::awaiting_retry;
+    case TaskState::awaiting_run:
+      break;
+  }
+  return TaskStatus::State::awaiting_run;
+}
+
 TaskStatus status_of(const TaskRecord& record, const Calendar& calendar, Instant now) {
   const TaskProgress& progress = record.progress;
   TaskStatus status{.name = record.config.name,
                     .cron = record.config.cron,
-                    .state = static_cast<TaskStatus::State>(progress.state),
+                    .state = state_of(progress.state),
                     .attempt = progress.attempt,
                     .last_attempt = happened(progress.last_attempt),
                     .last_success = happened(progress.last_success),
                     .last_failure = happened(progress.last_failure),
                     .retry_at = happened(progress.retry_at)};
-  std::optional<CronExpression> cron;
-  try {
-    cron = CronExpression::parse(record.config.cron);
-  } catch (const Error&) {
-    // A damaged record: it is due when a registration says so.
-  }
+  // None in a damaged record: it is due when a registration says so.
+  const auto cron = CronExpression::try_parse(record.config.cron);
   if (cron) status.next_due = calendar.find_next(*cron, now);
   if (progress.retry_at > now) status.next_due = earlier(status.next_due, status.retry_at);
   if (status.state != TaskStatus::State::running) {
