@@ -8,6 +8,7 @@
 #include <functional>
 #include <mutex>
 #include <semaphore>
+#include <set>
 #include <system_error>
 #include <thread>
 #include <unordered_map>
@@ -35,6 +36,9 @@ using Steady = std::chrono::steady_clock;
 
 // How long processes of a daemon before may take to die.
 constexpr std::chrono::seconds leftovers_wait_max{30};
+
+// How long the runs of a task that was taken from the list are remembered.
+constexpr std::chrono::days history_of_removed{30};
 
 // When each run should have started, from its event until it ends.
 class ScheduledTimes {
@@ -157,7 +161,7 @@ class Daemon::Impl {
     scheduler_.initialize(registrations(tasks));
     try {
       sweep();
-      tell_loaded(tasks.size());
+      on_loaded(tasks);
       commands_.open();
       supervisor_.ready();
       serve();
@@ -275,7 +279,7 @@ class Daemon::Impl {
       }
       if (file.problems.empty()) {
         scheduler_.initialize(registrations(file.tasks));
-        tell_loaded(file.tasks.size());
+        on_loaded(file.tasks);
       }
     } catch (const std::exception& error) {
       reject(error.what());
@@ -287,11 +291,14 @@ class Daemon::Impl {
     tell("TaskFileRejected", Level::error, {{"error", error + "; the tasks stay as they were"}});
   }
 
-  void tell_loaded(std::size_t tasks) {
+  void on_loaded(const std::vector<TaskDefinition>& tasks) {
+    std::set<std::string, std::less<>> names;
+    for (const TaskDefinition& task : tasks) names.insert(task.name);
+    history_.forget_others(std::move(names), options_.now() - history_of_removed);
     tell("TaskFileLoaded",
          Level::info,
          {{"file", options_.file},
-          {"tasks", static_cast<std::int64_t>(tasks)},
+          {"tasks", static_cast<std::int64_t>(tasks.size())},
           {"state", options_.state}});
   }
 

@@ -156,6 +156,21 @@ class HistoryWriter::File {
     transaction.commit();
   }
 
+  void forget(const Others& others) {
+    std::vector<std::string> tasks;
+    Statement row{database_, "SELECT DISTINCT task FROM run"};
+    while (row.step()) tasks.push_back(row.text(0));
+    Statement forget{database_, "DELETE FROM run WHERE task = ?1 AND started < ?2"};
+    Transaction transaction{database_};
+    for (const std::string& task : tasks) {
+      if (others.than.contains(task)) continue;
+      forget.bind(0, task);
+      forget.bind(1, milliseconds(others.before));
+      forget.run();
+    }
+    transaction.commit();
+  }
+
  private:
   void insert(const HistoryEntry& entry) {
     const CommandResult& result = entry.result;
@@ -212,19 +227,32 @@ void HistoryWriter::add(HistoryEntry entry) {
   changed_.notify_one();
 }
 
+void HistoryWriter::forget_others(std::set<std::string, std::less<>> tasks, Instant before) {
+  {
+    const std::lock_guard lock{mutex_};
+    forgotten_ = {.than = std::move(tasks), .before = before};
+  }
+  changed_.notify_one();
+}
+
 void HistoryWriter::loop() {
   std::unique_ptr<File> file;
   std::string told;  // the failure that was told last: one that stays is told once
   std::unique_lock lock{mutex_};
   while (true) {
-    changed_.wait(lock, [this] { return ending_ || !entries_.empty(); });
-    if (entries_.empty()) return;
+    changed_.wait(lock, [this] { return ending_ || !entries_.empty() || forgotten_; });
+    if (entries_.empty() && !forgotten_) return;
     const std::deque<HistoryEntry> taken = std::exchange(entries_, {});
     waiting_bytes_ = 0;
+    const std::optional<Others> forgotten = std::exchange(forgotten_, std::nullopt);
     lock.unlock();
     try {
-      if (!file) file = std::make_unique<File>(history_of(options_.state));
-      file->write(taken, options_.runs_max);
+      // Where there is nothing to add, none is made.
+      if (!file && (!taken.empty() || std::filesystem::exists(history_of(options_.state)))) {
+        file = std::make_unique<File>(history_of(options_.state));
+      }
+      if (!taken.empty()) file->write(taken, options_.runs_max);
+      if (file && forgotten) file->forget(*forgotten);
       told.clear();
     } catch (const std::exception& error) {
       file.reset();

@@ -6,6 +6,7 @@
 #include <functional>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -38,11 +39,18 @@ class HistoryWriter {
   HistoryWriter(const HistoryWriter&) = delete;
   HistoryWriter& operator=(const HistoryWriter&) = delete;
 
-  // From any thread.
+  // From any thread, as the next.
   void add(HistoryEntry entry);
+
+  // Forgets what tasks other than these did before that instant.
+  void forget_others(std::set<std::string, std::less<>> tasks, Instant before);
 
  private:
   class File;
+  struct Others {
+    std::set<std::string, std::less<>> than;
+    Instant before;
+  };
   void loop();
 
   const Options options_;
@@ -50,6 +58,7 @@ class HistoryWriter {
   std::condition_variable changed_;
   std::deque<HistoryEntry> entries_;
   std::size_t waiting_bytes_ = 0;  // of entries_
+  std::optional<Others> forgotten_;
   bool ending_ = false;
   std::thread thread_;
 };
