@@ -26,7 +26,8 @@ struct Arguments {
 
 // Where cron itself expects the form with users.
 bool is_system_crontab(const std::string& file) {
-  const auto path = std::filesystem::absolute(file).lexically_normal();
+  std::error_code error;
+  const auto path = std::filesystem::absolute(file, error).lexically_normal();
   return path == "/etc/crontab" || path.parent_path() == "/etc/cron.d";
 }
 

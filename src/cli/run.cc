@@ -1,5 +1,6 @@
 // dutiful run: the tasks of a file, until told to end.
 
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <ostream>
@@ -32,6 +33,16 @@ struct Arguments {
   bool output = false;
 };
 
+// A pipe that nobody writes to would hold up the daemon when it reads the file again.
+std::string read_regular(const std::string& file) {
+  std::error_code error;
+  const auto status = std::filesystem::status(file, error);
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
+    throw UsageError("cannot read " + name_of_input(file) + ": it is not a regular file");
+  }
+  return read_input(file);
+}
+
 DaemonOptions options_of(const Arguments& arguments, Console& console) {
   if (arguments.listen) {
     throw UsageError("--listen is not there yet; use dutiful status and dutiful history");
@@ -41,7 +52,7 @@ DaemonOptions options_of(const Arguments& arguments, Console& console) {
   }
   DaemonOptions options{
       .file = name_of_input(arguments.file),
-      .read_file = [file = arguments.file] { return read_input(file); },
+      .read_file = [file = arguments.file] { return read_regular(file); },
       .state = arguments.state.value_or(default_state_of(arguments.file)),
       .now = console.now,
       .kill_grace = read_duration("--kill-grace", arguments.kill_grace),

@@ -303,6 +303,7 @@ TEST_F(EngineTest, takes_a_waiting_retry_back_with_the_clock) {
                      now);
   auto starts = engine->step(now);
   engine->end(starts[0].task, Outcome::failure, at("2025-03-03T10:00:58Z"), "no");
+  engine->settle(at("2025-03-03T10:00:58Z"));
   starts = engine->step(at("2025-03-03T10:01:00Z"));
   ASSERT_EQ(starts.size(), 1);  // b takes the place
   EXPECT_TRUE(engine->step(at("2025-03-03T10:01:04Z")).empty());

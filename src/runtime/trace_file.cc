@@ -33,16 +33,12 @@ off_t end_of_lines(int descriptor, off_t size) {
 
 }  // namespace
 
-TraceFile::TraceFile(std::string file,
-                     TraceHeader header,
-                     const Zone& zone,
-                     TraceListener listener)
+TraceFile::TraceFile(std::string file, TraceHeader header, const Zone& zone, TraceListener listener)
     : file_(std::move(file)), header_(std::move(header)), listener_(std::move(listener)) {
   if (listener_.violated) {
-    monitor_.emplace(theory::setting_of(header_, zone),
-                     [this](const theory::Violation& violation) {
-                       if (!reading_) listener_.violated(violation);
-                     });
+    monitor_.emplace(theory::setting_of(header_, zone), [this](const theory::Violation& violation) {
+      if (!reading_) listener_.violated(violation);
+    });
   }
   try {
     open_file();
@@ -77,6 +73,7 @@ void TraceFile::open_file() {
              : std::string{"cannot be locked: "} + std::strerror(errno));
   }
   const off_t size = lseek(descriptor_, 0, SEEK_END);
+  if (size > 0) check_header(static_cast<std::size_t>(size));
   const off_t whole = size < 0 ? size : end_of_lines(descriptor_, size);
   if (size < 0 || (whole != size && ftruncate(descriptor_, whole) != 0)) {
     fail(std::string{"cannot be written: "} + std::strerror(errno));
@@ -89,16 +86,29 @@ void TraceFile::open_file() {
   }
 }
 
+// Before anything is cut off: a file that is no trace stays as it is.
+void TraceFile::check_header(std::size_t size) {
+  const std::string header = to_line(header_) + '\n';
+  std::string text(std::min(size, header.size()), '\0');
+  const ssize_t read = pread(descriptor_, text.data(), text.size(), 0);
+  if (read != static_cast<ssize_t>(text.size())) fail("cannot be read");
+  if (text == header || (size < header.size() && header.starts_with(text))) return;
+  std::ifstream in{file_};
+  try {
+    const TraceReader reader{in};
+    fail("is of a scheduler in another zone or with other policies: it begins with " +
+         to_line(reader.header()) + " instead of " + to_line(header_) + "; use another file");
+  } catch (const MalformedTrace&) {
+    fail("is not a trace, and left as it is; use another file");
+  }
+}
+
 // What earlier schedulers did, for what follows from it.
 void TraceFile::read_file() {
   if (lines_ > 0) return;
   std::ifstream in{file_};
   try {
     TraceReader reader{in};
-    if (to_line(reader.header()) != to_line(header_)) {
-      fail("is of a scheduler in another zone or with other policies: it begins with " +
-           to_line(reader.header()) + " instead of " + to_line(header_) + "; use another file");
-    }
     for (TracedEvent event; reader.read(event);) {
       in_flight_.on(event.at, event.event);
       if (monitor_) monitor_->on(reader.line(), event.at, event.event);

@@ -40,6 +40,7 @@ class TraceFile : public TraceSink {
 
  private:
   void open_file();
+  void check_header(std::size_t size);
   void read_file();
   void add(Instant at, const TraceEvent& event);
   [[noreturn]] void fail(const std::string& reason);

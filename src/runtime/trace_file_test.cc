@@ -135,6 +135,12 @@ TEST_F(TraceFileTest, cuts_off_a_line_that_was_not_finished) {
   EXPECT_EQ(events().back(), "12:00 Crash");
 }
 
+TEST_F(TraceFileTest, begins_anew_where_not_even_the_header_was_finished) {
+  std::ofstream{file} << R"({"trace":"dut)";
+  run_hourly(*open());
+  EXPECT_EQ(events().size(), 3U);
+}
+
 TEST_F(TraceFileTest, has_no_clock_that_is_set_back) {
   const auto trace = open();
   trace->on(one, InitStart{});
@@ -149,10 +155,12 @@ TEST_F(TraceFileTest, is_for_one_scheduler_at_a_time) {
 }
 
 TEST_F(TraceFileTest, refuses_what_is_no_trace_or_that_of_another) {
-  std::ofstream{file} << "precious\n";
-  EXPECT_THAT(refusal(), HasSubstr("is malformed at line 1"));
-  EXPECT_EQ((std::string{std::istreambuf_iterator<char>{std::ifstream{file}.rdbuf()}, {}}),
-            "precious\n");
+  for (const std::string precious : {"precious\n", "precious", "first\nsecond"}) {
+    std::ofstream{file} << precious;
+    EXPECT_THAT(refusal(), HasSubstr("is not a trace, and left as it is"));
+    std::ifstream in{file};
+    EXPECT_EQ((std::string{std::istreambuf_iterator<char>{in}, {}}), precious);
+  }
   std::ofstream{file} << to_line(TraceHeader{.zone = "Europe/Berlin"}) << '\n';
   EXPECT_THAT(refusal(), HasSubstr("in another zone or with other policies"));
   file = directory.file("no/such/directory");

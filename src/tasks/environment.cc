@@ -25,7 +25,10 @@ Environment daemon_environment() {
 
 Environment run_environment(const Environment& daemon, const Command& command, const RunInfo& run) {
   Environment variables = daemon;
-  for (const auto& [name, value] : command.environment) variables[name] = value;
+  for (const auto& [name, value] : command.environment) {
+    // By that the next daemon finds what this one left.
+    if (name != instance_variable) variables[name] = value;
+  }
   variables["DUTIFUL_TASK"] = run.task;
   variables["DUTIFUL_PULSE"] = format_utc(run.pulse);
   variables["DUTIFUL_ATTEMPT"] = std::to_string(run.attempt);

@@ -1,10 +1,12 @@
 #include "tasks/history.h"
 
-#include <csignal>
 #include <filesystem>
 #include <memory>
 #include <set>
 #include <utility>
+
+#include <fcntl.h>
+#include <unistd.h>
 
 #include <dutiful/errors.h>
 
@@ -109,6 +111,13 @@ HistoryEntry read_entry(const Statement& row) {
   return entry;
 }
 
+// What commands write may be meant for nobody else.
+const std::string& made_private(const std::string& path) {
+  const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  if (descriptor >= 0) ::close(descriptor);  // where it cannot be had, SQLite says why
+  return path;
+}
+
 }  // namespace
 
 std::string history_of(const std::string& state) {
@@ -118,7 +127,7 @@ std::string history_of(const std::string& state) {
 // The open file.
 class HistoryWriter::File {
  public:
-  explicit File(const std::string& path) : database_(path) {
+  explicit File(const std::string& path) : database_(made_private(path)) {
     check_origin(database_);
     // Readers go on meanwhile. The last runs before a power cut may be lost; the state is
     // elsewhere.

@@ -16,6 +16,8 @@ Signals::Signals() {
   if (!descriptor_.is_open()) throw std::system_error(errno, std::generic_category(), "signalfd");
   sigaddset(&taken, SIGCHLD);
   pthread_sigmask(SIG_BLOCK, &taken, nullptr);
+  // A file that may not grow any more is an error, not the end.
+  (void)std::signal(SIGXFSZ, SIG_IGN);
   // Somebody who ignores it makes the kernel forget how children end.
   (void)std::signal(SIGCHLD, SIG_DFL);
 }

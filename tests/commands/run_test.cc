@@ -370,6 +370,29 @@ TEST_F(DutifulRun, records_a_trace_across_a_kill_that_verify_accepts) {
   EXPECT_THAT(text, AllOf(HasSubstr("\"event\":\"Crash\""), HasSubstr("\"reason\":\"orphan\"")));
 }
 
+TEST_F(DutifulRun, is_not_held_up_by_a_file_that_has_become_a_pipe) {
+  write(task("a", "true"));
+  Process daemon{arguments()};
+  daemon.await("TaskFileLoaded");
+  std::filesystem::remove(file);
+  const Fifo nobody_writes{file};
+  daemon.signal(SIGHUP);
+  EXPECT_THAT(daemon.await("TaskFileRejected")["error"].get<std::string>(),
+              HasSubstr("not a regular file"));
+  daemon.signal(SIGTERM);
+  EXPECT_EQ(daemon.end().status, 0);
+}
+
+TEST_F(DutifulRun, keeps_the_output_of_commands_to_itself) {
+  write(task("a", "echo secret"));
+  Process daemon{arguments()};
+  daemon.await("TaskRunCompleted", "a");
+  daemon.signal(SIGTERM);
+  EXPECT_EQ(daemon.end().status, 0);
+  EXPECT_EQ(std::filesystem::status(state + "-history").permissions(),
+            std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+}
+
 TEST_F(DutifulRun, tells_systemd_how_it_is_doing) {
   const std::string path = directory.file("notify");
   sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};

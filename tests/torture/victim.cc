@@ -4,8 +4,8 @@
 //   victim DIRECTORY BEGIN_MS [full]
 //
 // Says `ready` when it is initialized, and stops at SIGTERM. With `full`, its files may not grow
-// once it is, until its state could not be written, when it says `failed`; and `ran` when a good many
-// runs have succeeded after that.
+// once it is, until its state could not be written, when it says `failed`; and `ran` when a good
+// many runs have succeeded after that.
 
 #include <csignal>
 #include <fstream>
