@@ -20,7 +20,7 @@ class ActiveRun : public Run::Settler, public std::enable_shared_from_this<Activ
  public:
   ActiveRun(TaskId id,
             RunInfo info,
-            std::shared_ptr<const CallbackOf> callback,
+            Callback callback,
             std::weak_ptr<Mailbox> mailbox)
       : task(id),
         info_(std::move(info)),
@@ -28,7 +28,7 @@ class ActiveRun : public Run::Settler, public std::enable_shared_from_this<Activ
         mailbox_(std::move(mailbox)) {}
 
   // Runs the callback, once.
-  void call() noexcept { callback_->callback(Run{std::move(info_), shared_from_this()}); }
+  void call() noexcept { callback_(Run{std::move(info_), shared_from_this()}); }
 
   void settle(Outcome how, std::string_view reason) noexcept override;
 
@@ -47,7 +47,7 @@ class ActiveRun : public Run::Settler, public std::enable_shared_from_this<Activ
 
  private:
   RunInfo info_;
-  std::shared_ptr<const CallbackOf> callback_;
+  Callback callback_;
   std::weak_ptr<Mailbox> mailbox_;
 };
 

@@ -353,7 +353,7 @@ class Scheduler::Impl {
 
   std::shared_ptr<ActiveRun> make_run(const Start& start) {
     const Core::Task& task = engine_.core().task(start.task);
-    const auto& callback = callbacks_[task.config.registration];
+    const auto& [callback, time_limit] = callbacks_[task.config.registration];
     std::stop_source stop;
     RunInfo info{.task = task.config.name,
                  .reason = start.reason,
@@ -363,8 +363,8 @@ class Scheduler::Impl {
                  .stop = stop.get_token()};
     auto run = std::make_shared<ActiveRun>(start.task, std::move(info), callback, mailbox_);
     run->stop = std::move(stop);
-    if (callback->time_limit > Duration::zero()) {
-      run->deadline = later(start.at, callback->time_limit);
+    if (time_limit > Duration::zero()) {
+      run->deadline = later(start.at, time_limit);
       deadlines_.insert({run->deadline, start.task});
     }
     running_.emplace(start.task, run);
