@@ -60,7 +60,7 @@ Engine::Engine(const Calendar& calendar,
       core_(calendar, policies.max_concurrent) {}
 
 void Engine::initialize(std::vector<TaskConfig> list, Instant now) {
-  trace_.on(now, traced(list));
+  if (trace_.listens()) trace_.on(now, traced(list));
   try {
     const bool reconcile =
         lifecycle_ == Lifecycle::running && policies_.reinitialize == Reinitialize::reconcile;
