@@ -18,10 +18,7 @@ class Mailbox;
 // All the memory that a run will need is in here, so that its end cannot fail (RULES X3).
 class ActiveRun : public Run::Settler, public std::enable_shared_from_this<ActiveRun> {
  public:
-  ActiveRun(TaskId id,
-            RunInfo info,
-            Callback callback,
-            std::weak_ptr<Mailbox> mailbox)
+  ActiveRun(TaskId id, RunInfo info, Callback callback, std::weak_ptr<Mailbox> mailbox)
       : task(id),
         info_(std::move(info)),
         callback_(std::move(callback)),
