@@ -42,12 +42,13 @@ struct ScheduleHash {
 struct Obligations {
   Instant orphan, boot, retry, due;
 
+  // Instant::max() where there is none.
   [[nodiscard]] Instant earliest() const {
-    Instant first = Instant::max();
-    for (const Instant since : {orphan, boot, retry, due}) {
-      if (since != no_instant) first = std::min(first, since);
-    }
-    return first;
+    const auto or_never = [](Instant since) {
+      return since == no_instant ? Instant::max() : since;
+    };
+    return std::min(std::min(or_never(orphan), or_never(boot)),
+                    std::min(or_never(retry), or_never(due)));
   }
   [[nodiscard]] bool any() const { return earliest() != Instant::max(); }
 };
@@ -297,9 +298,8 @@ void Core::take_retries(Instant now) {
 void Core::make_ready(TaskId id, Instant now) {
   Task& task = tasks_[id];
   if (!task.registered || task.progress.state == TaskState::running) return;
-  const Obligations pending = obligations_of(task, now);
-  if (!pending.any()) return;
-  const Instant since = pending.earliest();
+  const Instant since = obligations_of(task, now).earliest();
+  if (since == Instant::max()) return;
   if (task.queued_since != no_instant && task.queued_since <= since) return;
   task.queued_since = since;
   push(ready_, Entry{since, task.rank, id});
