@@ -11,8 +11,9 @@ Usage: ./do COMMAND
 
   run [ARGUMENTS]      build the program and run it; without arguments, the tasks of examples/hello.toml
   test [--all]         build and run every test; --all: the long versions too
+  bench [--quick]      measure everything, with limits and peers: build/bench/report.md
   bench cron           measure parse, matches, next and previous
-  bench scheduler      many tasks at one instant, beside bare SQLite; memory; an idle hour
+  bench scheduler      initialize, bursts, lateness, memory, stop, recovery: each beside its limit
   bench commands       ten thousand commands at one instant, beside bare posix_spawn(); an idle minute
   bench compare        the same set through other cron libraries, with ratios and disagreements
   simulate [ARGUMENTS] try the engine in random worlds, judged by the theory (--seed N --years Y)
@@ -123,6 +124,11 @@ do_sanitize() {
 
 do_bench() {
   case ${1-} in
+    ''|--quick)
+      need build bench compare
+      build release cron_bench cron_calls cron_peer scheduler_bench dutiful commands_bench -- -DDUTIFUL_BENCH=ON
+      bench/all "$@"
+      ;;
     cron)
       need build bench
       build release cron_bench cron_calls -- -DDUTIFUL_BENCH=ON
@@ -130,8 +136,9 @@ do_bench() {
       ;;
     compare)
       need build bench compare
-      build release cron_peer -- -DDUTIFUL_BENCH=ON
+      build release cron_peer scheduler_bench -- -DDUTIFUL_BENCH=ON
       bench/compare/run
+      bench/compare/burst
       ;;
     scheduler)
       need build bench
@@ -143,7 +150,7 @@ do_bench() {
       build release dutiful commands_bench -- -DDUTIFUL_BENCH=ON
       bench/commands
       ;;
-    *) fail "bench what? cron, scheduler, commands or compare" ;;
+    *) fail "bench what? cron, scheduler, commands or compare; without a word, everything" ;;
   esac
 }
 

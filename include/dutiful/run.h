@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <stop_token>
 #include <string>
@@ -71,28 +70,42 @@ class Callback {
            (std::is_invocable_v<F&> || std::is_invocable_v<F&, const RunInfo&> ||
             std::is_invocable_v<F&, Run>))
       // NOLINTNEXTLINE(bugprone-forwarding-reference-overload): the constraint leaves copies alone.
-      Callback(F&& function) {
-    if constexpr (std::is_invocable_v<F&>) {
-      synchronous_ = [f = std::make_shared<std::decay_t<F>>(std::forward<F>(function))](
-                         const RunInfo&) { (*f)(); };
-    } else if constexpr (std::is_invocable_v<F&, const RunInfo&>) {
-      synchronous_ = [f = std::make_shared<std::decay_t<F>>(std::forward<F>(function))](
-                         const RunInfo& info) { (*f)(info); };
-    } else {
-      asynchronous_ = [f = std::make_shared<std::decay_t<F>>(std::forward<F>(function))](Run run) {
-        (*f)(std::move(run));
-      };
-    }
-  }
+      Callback(F&& function)
+      : work_(std::make_shared<WorkOf<std::decay_t<F>>>(std::forward<F>(function))) {}
 
-  [[nodiscard]] explicit operator bool() const noexcept { return synchronous_ || asynchronous_; }
+  [[nodiscard]] explicit operator bool() const noexcept { return work_ != nullptr; }
 
   // Runs it; the run is settled when a synchronous one returns. Never throws.
   void operator()(Run run) const noexcept;
 
  private:
-  std::function<void(const RunInfo&)> synchronous_;
-  std::function<void(Run)> asynchronous_;
+  // In one piece with the function it holds: there may be a million of them.
+  struct Work {
+    virtual ~Work() = default;
+    // Takes the run, or returns when it has succeeded.
+    virtual void call(Run& run) = 0;
+  };
+  template <typename F>
+  struct WorkOf final : Work {
+    template <typename G>
+    explicit WorkOf(G&& function_of) : function(std::forward<G>(function_of)) {}
+
+    void call(Run& run) override {
+      if constexpr (std::is_invocable_v<F&>) {
+        function();
+        run.succeed();
+      } else if constexpr (std::is_invocable_v<F&, const RunInfo&>) {
+        function(run.info());
+        run.succeed();
+      } else {
+        function(std::move(run));
+      }
+    }
+
+    F function;
+  };
+
+  std::shared_ptr<Work> work_;
 };
 
 }  // namespace dutiful

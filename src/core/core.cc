@@ -2,8 +2,7 @@
 
 #include <algorithm>
 #include <limits>
-#include <map>
-#include <tuple>
+#include <optional>
 #include <unordered_map>
 
 #include "core/make_room.h"
@@ -25,23 +24,31 @@ Entry pop(std::vector<Entry>& heap) {
   return entry;
 }
 
-// Orders schedules by what they choose; for finding equal ones.
-auto key_of(const CronExpression& cron) {
-  const auto f = cron.fields();
-  return std::tuple{f.minutes, f.hours, f.days, f.months, f.weekdays};
-}
+// Hashes schedules by what they choose; for finding equal ones.
+struct ScheduleHash {
+  std::size_t operator()(const CronExpression& cron) const noexcept {
+    const auto f = cron.fields();
+    constexpr std::uint64_t spread = 0x9e3779b97f4a7c15;
+    std::uint64_t hash = f.minutes;
+    hash = hash * spread ^ f.hours;
+    hash = hash * spread ^ f.days;
+    hash = hash * spread ^ (std::uint64_t{f.months} << 8U | f.weekdays);
+    return hash * spread;
+  }
+};
 
 // The obligations of RULES K2 that are pending, each with the instant since when; no_instant where
 // it is not.
 struct Obligations {
   Instant orphan, boot, retry, due;
 
+  // Instant::max() where there is none.
   [[nodiscard]] Instant earliest() const {
-    Instant first = Instant::max();
-    for (const Instant since : {orphan, boot, retry, due}) {
-      if (since != no_instant) first = std::min(first, since);
-    }
-    return first;
+    const auto or_never = [](Instant since) {
+      return since == no_instant ? Instant::max() : since;
+    };
+    return std::min(std::min(or_never(orphan), or_never(boot)),
+                    std::min(or_never(retry), or_never(due)));
   }
   [[nodiscard]] bool any() const { return earliest() != Instant::max(); }
 };
@@ -95,7 +102,14 @@ void Core::apply(const Plan& plan, Instant now) {
   ready_.clear();
   awaiting_retry_ = 0;
 
-  std::map<decltype(key_of(std::declval<const CronExpression&>())), std::uint32_t> interned;
+  std::unordered_map<CronExpression, std::uint32_t, ScheduleHash> interned;
+  // The newest answer of the calendar for each schedule: many tasks ask the same question.
+  struct Due {
+    Instant after;
+    std::optional<Instant> at;
+  };
+  std::vector<Due> due_of;
+  tasks_.reserve(tasks_.size() - free_.size() + plan.tasks.size());
   std::uint32_t rank = 0;
   for (const PlannedTask& planned : plan.tasks) {
     TaskId id = 0;
@@ -112,9 +126,13 @@ void Core::apply(const Plan& plan, Instant now) {
 
     Task& task = tasks_[id];
     const TaskProgress& progress = planned.progress;
-    const auto [place, is_new] = interned.try_emplace(
-        key_of(planned.schedule), static_cast<std::uint32_t>(schedules_.size()));
-    if (is_new) schedules_.push_back({planned.schedule, {}});
+    const auto [place, is_new] =
+        interned.try_emplace(planned.schedule, static_cast<std::uint32_t>(schedules_.size()));
+    if (is_new) {
+      schedules_.push_back({planned.schedule, {}});
+      due_of.push_back(
+          {progress.served_until, calendar_.find_next(planned.schedule, progress.served_until)});
+    }
     task = Task{.config = planned.config,
                 .progress = progress,
                 .schedule = place->second,
@@ -123,8 +141,11 @@ void Core::apply(const Plan& plan, Instant now) {
                 .in_use = true};
     schedules_[task.schedule].tasks.push_back(id);
 
-    const auto due = calendar_.find_next(planned.schedule, progress.served_until);
-    if (due && *due <= now) task.due_since = *due;
+    Due& due = due_of[task.schedule];
+    if (due.after != progress.served_until) {
+      due = {progress.served_until, calendar_.find_next(planned.schedule, progress.served_until)};
+    }
+    if (due.at && *due.at <= now) task.due_since = *due.at;
     if (progress.retry_at != no_instant) await_retry(id);
     make_ready(id, now);
     ++rank;
@@ -277,9 +298,8 @@ void Core::take_retries(Instant now) {
 void Core::make_ready(TaskId id, Instant now) {
   Task& task = tasks_[id];
   if (!task.registered || task.progress.state == TaskState::running) return;
-  const Obligations pending = obligations_of(task, now);
-  if (!pending.any()) return;
-  const Instant since = pending.earliest();
+  const Instant since = obligations_of(task, now).earliest();
+  if (since == Instant::max()) return;
   if (task.queued_since != no_instant && task.queued_since <= since) return;
   task.queued_since = since;
   push(ready_, Entry{since, task.rank, id});

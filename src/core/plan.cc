@@ -1,7 +1,11 @@
 #include "core/plan.h"
 
 #include <algorithm>
+#include <optional>
+#include <string_view>
 #include <utility>
+
+#include "core/by_name.h"
 
 namespace dutiful {
 namespace {
@@ -15,11 +19,19 @@ bool pulses_in_this_minute(const CronExpression& schedule, Instant now, const Ca
   return *previous == now - since_minute;
 }
 
-TaskProgress first_coming(const CronExpression& schedule, Instant now, const Calendar& calendar) {
-  return {.boot_pending = pulses_in_this_minute(schedule, now, calendar),
-          .first_coming = now,
-          .served_until = now};
-}
+// What the text of an expression means at one instant. Neighbours often have the same.
+struct Timing {
+  explicit Timing(const std::string& cron) : text(cron), schedule(CronExpression::parse(cron)) {}
+
+  [[nodiscard]] TaskProgress first_coming(Instant now, const Calendar& calendar) {
+    if (!pulses_now) pulses_now = pulses_in_this_minute(schedule, now, calendar);
+    return {.boot_pending = *pulses_now, .first_coming = now, .served_until = now};
+  }
+
+  std::string text;
+  CronExpression schedule;
+  std::optional<bool> pulses_now{};
+};
 
 }  // namespace
 
@@ -41,26 +53,31 @@ Plan make_plan(std::vector<TaskConfig> list,
                const Calendar& calendar,
                Override override,
                Runs runs) {
-  std::ranges::sort(list, {}, &TaskConfig::name);
-  std::ranges::sort(
-      records, {}, [](const TaskRecord& r) -> const std::string& { return r.config.name; });
+  const auto order =
+      order_by_name(list, [](const TaskConfig& config) -> std::string_view { return config.name; });
+  const auto record_order = order_by_name(
+      records, [](const TaskRecord& record) -> std::string_view { return record.config.name; });
 
   Plan plan;
   plan.tasks.reserve(list.size());
-  auto record = records.begin();
-  for (TaskConfig& config : list) {
-    for (; record != records.end() && record->config.name < config.name; ++record) {
-      plan.removed.push_back(std::move(*record));
+  auto next_record = record_order.begin();
+  std::optional<Timing> timing;
+  for (const std::uint32_t place : order) {
+    TaskConfig& config = list[place];
+    for (; next_record != record_order.end() && records[*next_record].config.name < config.name;
+         ++next_record) {
+      plan.removed.push_back(std::move(records[*next_record]));
     }
-    const auto schedule = CronExpression::parse(config.cron);
+    if (!timing || timing->text != config.cron) timing.emplace(config.cron);
     PlannedTask task{.config = std::move(config),
-                     .schedule = schedule,
+                     .schedule = timing->schedule,
                      .progress = {},
                      .classification = Classification::added};
 
-    const bool known = record != records.end() && record->config.name == task.config.name;
+    TaskRecord* const record = next_record == record_order.end() ? nullptr : &records[*next_record];
+    const bool known = record != nullptr && record->config.name == task.config.name;
     if (!known) {
-      task.progress = first_coming(schedule, now, calendar);
+      task.progress = timing->first_coming(now, calendar);
     } else {
       task.row = record->row;
       task.progress = record->progress;
@@ -69,22 +86,28 @@ Plan make_plan(std::vector<TaskConfig> list,
       const bool was_running = record->progress.state == TaskState::running;
       if (task.classification == Classification::overridden &&
           override == Override::reset_history) {
-        task.progress = first_coming(schedule, now, calendar);
+        task.progress = timing->first_coming(now, calendar);
         if (was_running && runs == Runs::go_on) keep_running(task.progress, record->progress);
       } else if (was_running && runs == Runs::are_interrupted) {
         task.orphaned = true;
         task.progress.state = TaskState::awaiting_run;
         task.progress.orphan_pending = true;
       }
-      task.scheduler = std::move(record->scheduler);
-      task.old_config = std::move(record->config);
     }
 
     task.corrected_from = correct_clock(task.progress, now);
-    if (known) task.changed = task.progress != (record++)->progress;
+    if (known) {
+      task.changed = task.progress != record->progress;
+      if (task.orphaned || task.classification == Classification::overridden) {
+        task.before = std::make_unique<const TaskRecord>(std::move(*record));
+      }
+      ++next_record;
+    }
     plan.tasks.push_back(std::move(task));
   }
-  std::move(record, records.end(), std::back_inserter(plan.removed));
+  for (; next_record != record_order.end(); ++next_record) {
+    plan.removed.push_back(std::move(records[*next_record]));
+  }
   return plan;
 }
 

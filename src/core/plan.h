@@ -1,6 +1,7 @@
 // What becomes of every task when a list is registered (RULES P2, K4).
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -34,9 +35,8 @@ struct PlannedTask {
   bool changed = true;    // the progress is not the one of its record
   // What it was served until by a clock that has been corrected since (T7); no_instant: it was not.
   Instant corrected_from = no_instant;
-  std::int64_t row = no_row;  // of the record that it continues
-  TaskConfig old_config{};    // of an overridden task
-  std::string scheduler{};    // who wrote the record last
+  std::int64_t row = no_row;                   // of the record that it continues
+  std::unique_ptr<const TaskRecord> before{};  // that record, if it is overridden or orphaned
 };
 
 struct Plan {

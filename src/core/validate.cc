@@ -1,22 +1,58 @@
 #include "core/validate.h"
 
+#include <bit>
+#include <cstdint>
+#include <functional>
 #include <string_view>
-#include <unordered_set>
+#include <vector>
 
 #include <dutiful/cron.h>
 #include <dutiful/errors.h>
 
 namespace dutiful {
+namespace {
+
+// The names of a list that have been seen: an open hash table of places in the list, at most half
+// full, in one allocation.
+class Names {
+ public:
+  explicit Names(std::span<const TaskConfig> list)
+      : list_(list), slots_(std::bit_ceil(2 * list.size() + 1)) {}
+
+  // Whether it is new. Requires an element of the list.
+  bool insert(const TaskConfig& config) {
+    const std::size_t hash = std::hash<std::string_view>{}(config.name);
+    const auto mark = static_cast<std::uint32_t>(hash >> 32U);
+    const std::size_t mask = slots_.size() - 1;
+    std::size_t at = hash & mask;
+    for (; slots_[at].number != 0; at = (at + 1) & mask) {
+      if (slots_[at].mark == mark && list_[slots_[at].number - 1].name == config.name) return false;
+    }
+    slots_[at] = {mark, static_cast<std::uint32_t>(&config - list_.data()) + 1};
+    return true;
+  }
+
+ private:
+  struct Slot {
+    std::uint32_t mark = 0;    // the part of the hash that does not say where
+    std::uint32_t number = 0;  // the place in the list, from 1; 0: free
+  };
+  std::span<const TaskConfig> list_;
+  std::vector<Slot> slots_;
+};
+
+}  // namespace
 
 void validate(std::span<const TaskConfig> list) {
-  std::unordered_set<std::string_view> names;
-  names.reserve(list.size());
+  Names names{list};
+  const std::string* valid = nullptr;  // neighbours often have the same expression
   for (const TaskConfig& config : list) {
     if (config.name.empty()) {
       throw InvalidRegistrationError("name", config.name, "is empty; every task needs one");
     }
-    if (!names.insert(config.name).second) throw ScheduleDuplicateTaskError(config.name);
-    if (!CronExpression::try_parse(config.cron)) {
+    if (!names.insert(config)) throw ScheduleDuplicateTaskError(config.name);
+    const bool known = valid != nullptr && *valid == config.cron;
+    if (!known && !CronExpression::try_parse(config.cron)) {
       try {
         (void)CronExpression::parse(config.cron);
       } catch (const InvalidCronExpressionError& error) {
@@ -27,6 +63,7 @@ void validate(std::span<const TaskConfig> list) {
                                          std::current_exception());
       }
     }
+    valid = &config.cron;
     if (config.retry_delay < Duration::zero()) throw NegativeRetryDelayError(config.retry_delay);
   }
 }

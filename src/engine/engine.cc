@@ -60,7 +60,7 @@ Engine::Engine(const Calendar& calendar,
       core_(calendar, policies.max_concurrent) {}
 
 void Engine::initialize(std::vector<TaskConfig> list, Instant now) {
-  trace_.on(now, traced(list));
+  if (trace_.listens()) trace_.on(now, traced(list));
   try {
     const bool reconcile =
         lifecycle_ == Lifecycle::running && policies_.reinitialize == Reinitialize::reconcile;
@@ -172,7 +172,9 @@ std::vector<Start> Engine::step(Instant now, std::size_t limit) {
   watch([&] { reporter_.gaps(core_, now); });
   for (const Start& start : starts) {
     const Core::Task& task = core_.task(start.task);
-    watch([&] { trace_.on(now, RunStart{task.config.name, name_of(start.reason)}); });
+    if (trace_.listens()) {
+      watch([&] { trace_.on(now, RunStart{task.config.name, name_of(start.reason)}); });
+    }
     watch([&] { reporter_.run_started(start, task); });
   }
   watch([&] { trace_.flush(); });
@@ -206,7 +208,9 @@ std::vector<RowUpdate> Engine::updates_of(const std::vector<Start>& starts) cons
   for (const ClockCorrection& correction : corrected_) add(correction.task);
   for (const Start& start : starts) add(start.task);
   // A task that ended and starts again is there twice, with the same progress: one write will do.
-  std::ranges::sort(updates, {}, &RowUpdate::row);
+  if (!std::ranges::is_sorted(updates, {}, &RowUpdate::row)) {
+    std::ranges::sort(updates, {}, &RowUpdate::row);
+  }
   const auto same_row = [](const RowUpdate& a, const RowUpdate& b) { return a.row == b.row; };
   updates.erase(std::unique(updates.begin(), updates.end(), same_row), updates.end());
   return updates;
@@ -240,6 +244,7 @@ bool Engine::make_durable(const std::vector<Start>& starts, Instant now) {
   forget_store_error();
   for (End& end : std::exchange(unrecorded_, {})) {
     watch([&] { reporter_.run_ended(end.name, end.outcome, end.error, end.progress, now); });
+    if (!trace_.listens()) continue;
     watch([&] {
       if (end.outcome == Outcome::success) {
         trace_.on(now, RunSuccess{std::move(end.name)});

@@ -84,7 +84,7 @@ class EngineTest : public testing::Test, public TraceSink {
     }
     return found;
   }
-  [[nodiscard]] const TaskProgress& stored() const { return state->rows.begin()->second.progress; }
+  [[nodiscard]] const TaskProgress& stored() const { return state->rows.front().progress; }
 };
 
 // P1: a start is durable before it is handed out.

@@ -109,8 +109,8 @@ void Reporter::tell_task(const PlannedTask& task, Instant now) {
       tell("TaskPreserved", Level::debug, now, {name});
       break;
     case Classification::overridden: {
-      const bool other_cron = task.old_config.cron != task.config.cron;
-      const bool other_delay = task.old_config.retry_delay != task.config.retry_delay;
+      const bool other_cron = task.before->config.cron != task.config.cron;
+      const bool other_delay = task.before->config.retry_delay != task.config.retry_delay;
       const std::string change = other_cron && other_delay ? "cronExpression,retryDelay"
                                  : other_cron              ? "cronExpression"
                                                            : "retryDelay";
@@ -119,7 +119,7 @@ void Reporter::tell_task(const PlannedTask& task, Instant now) {
            now,
            {name,
             {"changeType", change},
-            {"oldState", state_of(task.old_config)},
+            {"oldState", state_of(task.before->config)},
             {"newState", state_of(task.config)}});
       break;
     }
@@ -130,7 +130,7 @@ void Reporter::tell_task(const PlannedTask& task, Instant now) {
          now,
          {name,
           {"lastExecutionTime", time_text(task.progress.last_attempt)},
-          {"schedulerIdentifier", task.scheduler}});
+          {"schedulerIdentifier", task.before->scheduler}});
   }
   if (task.corrected_from != no_instant) {
     clock_corrected(task.config.name, task.corrected_from, now);

@@ -18,17 +18,14 @@ class Mailbox;
 // All the memory that a run will need is in here, so that its end cannot fail (RULES X3).
 class ActiveRun : public Run::Settler, public std::enable_shared_from_this<ActiveRun> {
  public:
-  ActiveRun(TaskId id,
-            RunInfo info,
-            std::shared_ptr<const CallbackOf> callback,
-            std::weak_ptr<Mailbox> mailbox)
+  ActiveRun(TaskId id, RunInfo info, Callback callback, std::weak_ptr<Mailbox> mailbox)
       : task(id),
         info_(std::move(info)),
         callback_(std::move(callback)),
         mailbox_(std::move(mailbox)) {}
 
   // Runs the callback, once.
-  void call() noexcept { callback_->callback(Run{std::move(info_), shared_from_this()}); }
+  void call() noexcept { callback_(Run{std::move(info_), shared_from_this()}); }
 
   void settle(Outcome how, std::string_view reason) noexcept override;
 
@@ -47,7 +44,7 @@ class ActiveRun : public Run::Settler, public std::enable_shared_from_this<Activ
 
  private:
   RunInfo info_;
-  std::shared_ptr<const CallbackOf> callback_;
+  Callback callback_;
   std::weak_ptr<Mailbox> mailbox_;
 };
 

@@ -107,7 +107,7 @@ TEST_F(Exhausted, says_that_memory_has_run_out) {
 // The end of a run needs no memory; only its reason does, and there are words for that.
 TEST_F(Exhausted, takes_an_end_without_memory) {
   const auto mailbox = std::make_shared<Mailbox>();
-  auto run = std::make_shared<ActiveRun>(7, RunInfo{}, nullptr, mailbox);
+  auto run = std::make_shared<ActiveRun>(7, RunInfo{}, Callback{}, mailbox);
   fail_allocation(1);
   run->settle(Outcome::failure, "a reason that is not kept inside a string object");
   EXPECT_TRUE(allocation_failed());

@@ -8,6 +8,7 @@ namespace dutiful {
 class NoTrace : public TraceSink {
  public:
   void on(Instant /*at*/, const TraceEvent& /*event*/) override {}
+  [[nodiscard]] bool listens() const override { return false; }
 };
 
 }  // namespace dutiful

@@ -18,8 +18,7 @@ std::pair<std::vector<TaskConfig>, Callbacks> split(std::vector<Registration> re
                     .cron = std::move(registration.cron),
                     .retry_delay = registration.retry_delay,
                     .registration = static_cast<std::uint32_t>(callbacks.size())});
-    callbacks.push_back(std::make_shared<const CallbackOf>(
-        CallbackOf{std::move(registration.callback), registration.time_limit}));
+    callbacks.push_back({std::move(registration.callback), registration.time_limit});
   }
   return {std::move(list), std::move(callbacks)};
 }

@@ -1,7 +1,6 @@
 // A list of registrations, taken apart: what the engine decides by, and what is called.
 #pragma once
 
-#include <memory>
 #include <utility>
 #include <vector>
 
@@ -16,7 +15,7 @@ struct CallbackOf {
   Duration time_limit;
 };
 // By TaskConfig::registration.
-using Callbacks = std::vector<std::shared_ptr<const CallbackOf>>;
+using Callbacks = std::vector<CallbackOf>;
 
 // Throws InvalidRegistrationError for a callback that is missing, unless a registration before it
 // is wrong, and then its error (RULES I3).

@@ -79,12 +79,7 @@ void Callback::operator()(Run run) const noexcept {
   };
   // Whatever it throws is its failure, and nobody else's (RULES K7).
   try {
-    if (asynchronous_) {
-      asynchronous_(std::move(run));
-    } else {
-      synchronous_(run.info());
-      run.succeed();
-    }
+    work_->call(run);
     fail_if_dropped(dropped_unsettled);
   } catch (const std::exception& error) {
     run.drop();  // which a synchronous one has left here

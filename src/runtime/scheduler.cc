@@ -30,9 +30,10 @@
 namespace dutiful {
 namespace {
 
-// How many starts one transaction carries: enough to spread the cost of reaching the disk, few
-// enough that the first of a million starts soon.
-constexpr std::size_t starts_per_step = 4096;
+// How many starts one transaction carries: at first few, so that the first of a million starts
+// soon; then twice as many each time, to spread the cost of reaching the disk.
+constexpr std::size_t starts_per_step_first = 256;
+constexpr std::size_t starts_per_step_max = 4096;
 
 // A wake-up that comes so late is told in the trace.
 constexpr Duration freeze_min = std::chrono::seconds{1};
@@ -259,6 +260,7 @@ class Scheduler::Impl {
         const std::lock_guard lock{engine_mutex_};
         try {
           note_freeze();
+          if (running_.empty()) starts_per_step_ = starts_per_step_first;
           while (engine_.lifecycle() != Lifecycle::uninitialized && step()) {
           }
           if (engine_.lifecycle() == Lifecycle::uninitialized) return;
@@ -323,8 +325,9 @@ class Scheduler::Impl {
     dispatch();  // what a step before had no memory for
     const bool polling = engine_.lifecycle() == Lifecycle::running && engine_.next_wake() <= now;
     if (polling) engine_.reporter().poll_started(callbacks_.size(), now);
-    undispatched_ = engine_.step(now, starts_per_step);
+    undispatched_ = engine_.step(now, starts_per_step_);
     const std::size_t started = undispatched_.size();
+    starts_per_step_ = std::min(2 * starts_per_step_, starts_per_step_max);
     std::ranges::reverse(undispatched_);
     dispatch();
     if (polling) engine_.reporter().poll_completed(started, clock_->now() - now, now);
@@ -358,7 +361,7 @@ class Scheduler::Impl {
 
   std::shared_ptr<ActiveRun> make_run(const Start& start) {
     const Core::Task& task = engine_.core().task(start.task);
-    const auto& callback = callbacks_[task.config.registration];
+    const auto& [callback, time_limit] = callbacks_[task.config.registration];
     std::stop_source stop;
     RunInfo info{.task = task.config.name,
                  .reason = start.reason,
@@ -368,8 +371,8 @@ class Scheduler::Impl {
                  .stop = stop.get_token()};
     auto run = std::make_shared<ActiveRun>(start.task, std::move(info), callback, mailbox_);
     run->stop = std::move(stop);
-    if (callback->time_limit > Duration::zero()) {
-      run->deadline = later(start.at, callback->time_limit);
+    if (time_limit > Duration::zero()) {
+      run->deadline = later(start.at, time_limit);
       deadlines_.insert({run->deadline, start.task});
     }
     running_.emplace(start.task, run);
@@ -423,8 +426,9 @@ class Scheduler::Impl {
   std::set<std::pair<Instant, TaskId>> deadlines_;  // of running_, where there is one
   Queue<ActiveRun> ended_;                          // out of the mailbox, not yet the engine's
   std::vector<Start> undispatched_;                 // durable, not yet the workers'
-  Instant alarm_ = Instant::min();                  // when the loop is to be woken,
-  Instant alarm_set_ = Instant::min();              // and when it said so
+  std::size_t starts_per_step_ = starts_per_step_first;
+  Instant alarm_ = Instant::min();      // when the loop is to be woken,
+  Instant alarm_set_ = Instant::min();  // and when it said so
 
   // Belong to the loop.
   std::vector<std::stop_source> overdue_;

@@ -103,7 +103,7 @@ class VirtualScheduler::Impl {
                      .started = start.at,
                      .stop = {}};
         std::make_shared<ActiveRun>(
-            start.task, std::move(info), callbacks_[task.config.registration], mailbox_)
+            start.task, std::move(info), callbacks_[task.config.registration].callback, mailbox_)
             ->call();
       }
     }

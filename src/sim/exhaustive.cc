@@ -160,7 +160,7 @@ class Walk {
       mix_progress(task.progress);
       mix_instant(task.due_since);
     });
-    for (const auto& [row, stored] : world_.state().rows) {
+    for (const MemoryState::Row& stored : world_.state().rows) {
       mix_config(stored.config);
       mix_progress(stored.progress);
     }

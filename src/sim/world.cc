@@ -7,7 +7,7 @@ namespace {
 
 std::vector<DurableTask> durable_tasks(const MemoryState& state) {
   std::vector<DurableTask> tasks;
-  for (const auto& [row, stored] : state.rows) {
+  for (const MemoryState::Row& stored : state.rows) {
     tasks.push_back(durable_task(stored.config, stored.progress));
   }
   return tasks;

@@ -67,6 +67,9 @@ class TraceSink {
   virtual ~TraceSink() = default;
   virtual void on(Instant at, const TraceEvent& event) = 0;
 
+  // Whether anybody reads it. A list of a million tasks is not copied for nobody.
+  [[nodiscard]] virtual bool listens() const { return true; }
+
   // What was told so far has happened, and something else is about to: what is kept back in order
   // to be written together should be written now.
   virtual void flush() {}

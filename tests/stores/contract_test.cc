@@ -7,6 +7,7 @@
 
 #include "store/memory/memory_store.h"
 #include "store/sqlite/sqlite_store.h"
+#include "stores/plan_of.h"
 #include "support/temporary_directory.h"
 #include "support/times.h"
 
@@ -60,7 +61,7 @@ TEST_P(Stores, are_empty_at_first) {
 }
 
 TEST_P(Stores, keep_what_was_replaced) {
-  const Plan plan{.tasks = {task("a"), task("b", "5 * * * *")}, .removed = {}};
+  const Plan plan = plan_of({}, task("a"), task("b", "5 * * * *"));
   const auto rows = open()->replace(plan, "first");
 
   const auto records = open()->load();
@@ -93,8 +94,7 @@ TEST_P(Stores, keep_every_field_of_the_progress) {
   for (const TaskProgress& progress : {failed, interrupted}) {
     {
       const auto store = open();
-      const auto rows =
-          store->replace({.tasks = {task("a")}, .removed = store->load()}, scheduler += 'x');
+      const auto rows = store->replace(plan_of(store->load(), task("a")), scheduler += 'x');
       const RowUpdate update{rows[0], progress};
       store->commit({&update, 1});
       store->commit({&update, 1});  // the same twice is safe
@@ -104,15 +104,14 @@ TEST_P(Stores, keep_every_field_of_the_progress) {
 }
 
 TEST_P(Stores, override_and_remove_by_row) {
-  const auto rows = open()->replace({.tasks = {task("a"), task("b")}, .removed = {}}, "first");
+  const auto rows = open()->replace(plan_of({}, task("a"), task("b")), "first");
   auto records = open()->load();
   PlannedTask overridden = task("a", "1 1 * * *");
   overridden.row = rows[0];
   overridden.classification = Classification::overridden;
   std::erase_if(records, [&](const TaskRecord& record) { return record.row != rows[1]; });
 
-  const auto again =
-      open()->replace({.tasks = {overridden, task("c")}, .removed = records}, "second");
+  const auto again = open()->replace(plan_of(records, std::move(overridden), task("c")), "second");
 
   EXPECT_EQ(again[0], rows[0]);
   EXPECT_NE(again[1], rows[0]);
@@ -126,7 +125,7 @@ TEST_P(Stores, override_and_remove_by_row) {
 // V: names are bytes, and come back as they were.
 TEST_P(Stores, keep_names_of_any_bytes) {
   const std::string name("a\0b\xff\n'\"; DROP TABLE task", 24);
-  open()->replace({.tasks = {task(name)}, .removed = {}}, "first");
+  open()->replace(plan_of({}, task(name)), "first");
   EXPECT_EQ(open()->load().at(0).config.name, name);
 }
 

@@ -15,6 +15,7 @@
 
 #include "engine/engine.h"
 #include "store/sqlite/sqlite_store.h"
+#include "stores/plan_of.h"
 #include "support/sqlite_lock.h"
 #include "support/temporary_directory.h"
 #include "support/times.h"
@@ -45,8 +46,7 @@ class Sqlite : public testing::Test {
 
   // Two tasks, written and let go.
   void make_state() {
-    open_sqlite_store(path)->replace({.tasks = {planned("a"), planned("b")}, .removed = {}},
-                                     "first");
+    open_sqlite_store(path)->replace(plan_of({}, planned("a"), planned("b")), "first");
   }
 
   // Another program at work on the file.
@@ -164,7 +164,7 @@ TEST_F(Unprivileged, is_told_of_a_state_that_may_not_be_written) {
   const std::string before = bytes();
   EXPECT_THAT(error_as_nobody([&] {
                 const auto store = open_sqlite_store(path);
-                store->replace({.tasks = {planned("c")}, .removed = {}}, "second");
+                store->replace(plan_of({}, planned("c")), "second");
               }),
               HasSubstr("cannot be written: it is read-only; check its permissions"));
   EXPECT_EQ(bytes(), before);
@@ -173,7 +173,7 @@ TEST_F(Unprivileged, is_told_of_a_state_that_may_not_be_written) {
 // X3: another program holds the file for longer than it is waited for.
 TEST_F(Sqlite, says_that_another_is_writing) {
   const auto store = open_sqlite_store(path, Duration{1});
-  const auto rows = store->replace({.tasks = {planned("a")}, .removed = {}}, "first");
+  const auto rows = store->replace(plan_of({}, planned("a")), "first");
   const RowUpdate update{rows[0], planned("a").progress};
   SqliteLock lock{path};
   EXPECT_THAT(error_of<StoreError>([&] {
@@ -328,7 +328,7 @@ TEST_F(Sqlite, names_the_task_that_cannot_be_written) {
   const auto store = open_sqlite_store(path);
   const auto before = store->load();
   try {
-    store->replace({.tasks = {planned("c")}, .removed = before}, "second");
+    store->replace(plan_of(before, planned("c")), "second");
     FAIL();
   } catch (const ScheduleTaskError& error) {
     EXPECT_EQ(error.task_name(), "c");
@@ -342,7 +342,7 @@ TEST_F(Sqlite, names_the_task_that_cannot_be_written) {
 // E: somebody has taken the lock for less than it is.
 TEST_F(Sqlite, notices_that_another_has_replaced_its_tasks) {
   const auto store = open_sqlite_store(path);
-  const auto rows = store->replace({.tasks = {planned("a")}, .removed = {}}, "ours");
+  const auto rows = store->replace(plan_of({}, planned("a")), "ours");
   tamper(
       "DELETE FROM progress; DELETE FROM task; DELETE FROM scheduler;"
       "INSERT INTO scheduler (identifier) VALUES ('theirs')");
@@ -357,7 +357,7 @@ TEST_F(Sqlite, notices_that_another_has_replaced_its_tasks) {
 // E: the list is still the one it wrote, but not all of it.
 TEST_F(Sqlite, says_that_its_tasks_were_deleted) {
   const auto store = open_sqlite_store(path);
-  const auto rows = store->replace({.tasks = {planned("a")}, .removed = {}}, "ours");
+  const auto rows = store->replace(plan_of({}, planned("a")), "ours");
   const RowUpdate update{rows[0], planned("a").progress};
   tamper("DELETE FROM progress; DELETE FROM task;");
   const std::string message =
@@ -378,7 +378,7 @@ TEST_F(Sqlite, leaves_a_damaged_configuration_to_be_overridden) {
 // X3: nothing is lost, and when there is room again it goes on.
 TEST_F(Sqlite, survives_a_disk_that_fills_up) {
   const auto store = open_sqlite_store(path);
-  store->replace({.tasks = {planned("a"), planned("b")}, .removed = {}}, "first");
+  store->replace(plan_of({}, planned("a"), planned("b")), "first");
   const auto records = store->load();
   RowUpdate update{records[0].row, records[0].progress};
   update.progress.last_attempt = update.progress.pulse = at("2025-03-04T00:00:00Z");

@@ -1,8 +1,8 @@
 // A state that lives as long as an object does: for tests, and for tasks that need not survive.
 #pragma once
 
-#include <map>
 #include <memory>
+#include <vector>
 
 #include "store/store.h"
 
@@ -14,8 +14,7 @@ struct MemoryState {
     TaskConfig config;
     TaskProgress progress;
   };
-  std::map<std::int64_t, Row> rows;
-  std::int64_t next_row = 0;
+  std::vector<Row> rows;  // by number
   std::string scheduler;
   bool held = false;
 };

@@ -101,6 +101,12 @@ int Database::changes() const {
   return sqlite3_changes(handle_.get());
 }
 
+void Database::shrink_log() noexcept {
+  sqlite3_busy_timeout(handle_.get(), 0);
+  sqlite3_wal_checkpoint_v2(handle_.get(), nullptr, SQLITE_CHECKPOINT_TRUNCATE, nullptr, nullptr);
+  sqlite3_busy_timeout(handle_.get(), static_cast<int>(busy_timeout_.count()));
+}
+
 std::int64_t Database::integer(std::string_view sql) const {
   Statement statement{*this, sql};
   return statement.step() ? statement.integer(0) : 0;

@@ -61,6 +61,9 @@ class Database {
   // How many rows the last statement changed.
   [[nodiscard]] int changes() const;
 
+  // Gives back what a large transaction has left of the write-ahead log, unless somebody reads it.
+  void shrink_log() noexcept;
+
   // Throws unless the code says that all is well.
   void check(int code) const;
 

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <optional>
+#include <set>
+#include <unordered_map>
 
 #include <dutiful/errors.h>
 
@@ -49,11 +52,10 @@ constexpr const char* schema = R"(
 )";
 
 constexpr const char* select_all = R"(
-  SELECT task.id, name, cron, retry_delay_ms, identifier, state, boot_pending, orphan_pending,
+  SELECT task.id, name, cron, retry_delay_ms, scheduler, state, boot_pending, orphan_pending,
          attempt, pulse, first_coming, served_until, last_attempt, last_success, last_failure,
          pending_retry_until
   FROM task LEFT JOIN progress ON progress.task = task.id
-            LEFT JOIN scheduler ON scheduler.id = progress.scheduler
   ORDER BY task.id)";
 
 // Binds the fields of a progress, and reads them, in the order of the schema.
@@ -83,7 +85,7 @@ class RowReader {
   RowReader(const Statement& row, int column) : row_(row), column_(column) {}
 
   std::int64_t integer(const char* field) {
-    require(field);
+    if (!row_.is_integer(column_)) refuse(field);
     return row_.integer(column_++);
   }
 
@@ -99,7 +101,7 @@ class RowReader {
   }
 
   Instant optional_instant(const char* field) {
-    if (row_.is_null(column_)) {
+    if (!row_.is_integer(column_) && row_.is_null(column_)) {
       ++column_;
       return no_instant;
     }
@@ -107,11 +109,9 @@ class RowReader {
   }
 
  private:
-  void require(const char* field) const {
+  [[noreturn]] void refuse(const char* field) const {
     if (row_.is_null(column_)) throw TaskMissingFieldError(field);
-    if (!row_.is_integer(column_)) {
-      throw TaskInvalidTypeError(field, row_.text(column_), "integer", row_.type_name(column_));
-    }
+    throw TaskInvalidTypeError(field, row_.text(column_), "integer", row_.type_name(column_));
   }
 
   const Statement& row_;
@@ -156,11 +156,39 @@ std::int64_t check_version(const Database& database) {
   return version;
 }
 
-TaskRecord read_record(const Statement& row) {
+// The schedulers that records name, by their numbers: few, and each is read once.
+class Schedulers {
+ public:
+  explicit Schedulers(const Database& database)
+      : select_(database, "SELECT identifier FROM scheduler WHERE id = ?") {}
+
+  const std::string& identifier(std::int64_t number) {
+    const auto [known, is_new] = identifiers_.try_emplace(number);
+    if (is_new) {
+      select_.bind(0, number);
+      if (!select_.step()) throw TaskMissingFieldError("schedulerIdentifier");
+      known->second = select_.text(0);
+      (void)select_.step();  // to its end
+    }
+    return known->second;
+  }
+
+  [[nodiscard]] std::set<std::int64_t> numbers() const {
+    std::set<std::int64_t> numbers;
+    for (const auto& [number, identifier] : identifiers_) numbers.insert(number);
+    return numbers;
+  }
+
+ private:
+  Statement select_;
+  std::map<std::int64_t, std::string> identifiers_;
+};
+
+TaskRecord read_record(const Statement& row, Schedulers& schedulers) {
   TaskRecord record;
   record.row = row.integer(0);
-  if (row.is_null(1)) throw TaskMissingFieldError("name");
   if (!row.is_text(1)) {
+    if (row.is_null(1)) throw TaskMissingFieldError("name");
     throw TaskInvalidTypeError("name", row.text(1), "text", row.type_name(1));
   }
   record.config.name = row.text(1);
@@ -175,16 +203,16 @@ TaskRecord read_record(const Statement& row) {
     throw TaskInvalidStructureError("A task has no progress: its record is incomplete",
                                     record.config.name);
   }
-  if (row.is_null(4)) throw TaskMissingFieldError("schedulerIdentifier");
-  record.scheduler = row.text(4);
+  record.scheduler = schedulers.identifier(row.integer(4));
   record.progress = read_progress(row, 5);
   return record;
 }
 
-std::vector<TaskRecord> read_records(const Database& database) {
+std::vector<TaskRecord> read_records(const Database& database, Schedulers& schedulers) {
   std::vector<TaskRecord> records;
+  records.reserve(static_cast<std::size_t>(database.integer("SELECT count(*) FROM task")));
   Statement row{database, select_all};
-  while (row.step()) records.push_back(read_record(row));
+  while (row.step()) records.push_back(read_record(row, schedulers));
   return records;
 }
 
@@ -215,18 +243,21 @@ class SqliteStore : public Store {
       WHERE task = ?13)");
   }
 
-  std::vector<TaskRecord> load() override { return read_records(database_); }
+  std::vector<TaskRecord> load() override {
+    Schedulers schedulers{database_};
+    auto records = read_records(database_, schedulers);
+    named_ = schedulers.numbers();
+    return records;
+  }
 
   std::vector<std::int64_t> replace(const Plan& plan, const std::string& scheduler) override {
     Transaction transaction{database_};
     const std::int64_t writer = add_scheduler(scheduler);
     remove(plan.removed);
     auto rows = write_tasks(plan, writer);
-    // Only schedulers that a record still names are kept.
-    database_.execute(
-        "DELETE FROM scheduler WHERE id NOT IN (SELECT scheduler FROM progress)"
-        " AND id <> (SELECT max(id) FROM scheduler)");
+    forget_schedulers(writer);
     transaction.commit();
+    if (plan.tasks.size() > log_kept_max) database_.shrink_log();
     writer_ = writer;
     scheduler_ = scheduler;
     return rows;
@@ -253,6 +284,27 @@ class SqliteStore : public Store {
     insert.bind(0, identifier);
     insert.run();
     return database_.integer("SELECT last_insert_rowid()");
+  }
+
+  // Only schedulers that a record still names are kept: as far as is known from the last look,
+  // which is worth another one, at every record, only when there are many.
+  void forget_schedulers(std::int64_t writer) {
+    if (!named_ || named_->size() > named_max) {
+      named_.emplace();
+      Statement named{database_, "SELECT DISTINCT scheduler FROM progress"};
+      while (named.step()) named_->insert(named.integer(0));
+    }
+    named_->insert(writer);
+    std::vector<std::int64_t> unnamed;
+    Statement all{database_, "SELECT id FROM scheduler"};
+    while (all.step()) {
+      if (!named_->contains(all.integer(0))) unnamed.push_back(all.integer(0));
+    }
+    Statement forget{database_, "DELETE FROM scheduler WHERE id = ?"};
+    for (const std::int64_t number : unnamed) {
+      forget.bind(0, number);
+      forget.run();
+    }
   }
 
   void remove(const std::vector<TaskRecord>& removed) {
@@ -294,8 +346,12 @@ class SqliteStore : public Store {
         if (task.changed) write_progress(task.row, task.progress, writer);
       });
     }
-    std::ranges::stable_sort(
-        added, {}, [&](std::size_t i) -> const std::string& { return plan.tasks[i].config.cron; });
+    std::unordered_map<std::string_view, std::size_t> groups;
+    std::vector<std::size_t> group_of(plan.tasks.size());
+    for (const std::size_t i : added) {
+      group_of[i] = groups.try_emplace(plan.tasks[i].config.cron, groups.size()).first->second;
+    }
+    std::ranges::stable_sort(added, {}, [&](std::size_t i) { return group_of[i]; });
     std::int64_t row = database_.integer("SELECT coalesce(max(id), 0) FROM task");
     for (const std::size_t i : added) {
       const PlannedTask& task = plan.tasks[i];
@@ -329,8 +385,14 @@ class SqliteStore : public Store {
     return newest.step() ? newest.text(0) : "";
   }
 
+  static constexpr std::size_t named_max = 64;
+
+  // A list longer than that may have left a log that would burden the next to write, and stop().
+  static constexpr std::size_t log_kept_max = 10'000;
+
   Ownership ownership_;
   Database database_;
+  std::optional<std::set<std::int64_t>> named_;  // schedulers that a record may name; once known
   std::optional<Statement> update_;
   std::int64_t writer_ = 0;
   std::string scheduler_;  // the identifier of `writer_`
@@ -352,7 +414,9 @@ std::vector<TaskRecord> read_sqlite_state(const std::string& path) {
   }
   const Database database{path, Database::Access::read_only};
   check_origin(database);
-  return check_version(database) == 0 ? std::vector<TaskRecord>{} : read_records(database);
+  if (check_version(database) == 0) return {};
+  Schedulers schedulers{database};
+  return read_records(database, schedulers);
 }
 
 }  // namespace dutiful

@@ -1,0 +1,179 @@
+#!/usr/bin/python3
+"""Turns the figures of the benchmarks into a report: JSON, Markdown and plots.
+
+report.py FIGURES FOLDER: reads JSON lines, writes report.json, report.md and *.svg.
+"""
+
+import datetime
+import json
+import math
+import os
+import platform
+import subprocess
+import sys
+from pathlib import Path
+
+from plot import plot
+
+
+def read(path):
+    return [json.loads(line) for line in Path(path).read_text().splitlines() if line.startswith("{")]
+
+
+def machine():
+    model = next(
+        (line.split(":", 1)[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")),
+        platform.machine(),
+    )
+    commit = subprocess.run(["git", "rev-parse", "--short=12", "HEAD"], capture_output=True, text=True)
+    memory = next(int(line.split()[1]) for line in open("/proc/meminfo") if line.startswith("MemTotal"))
+    return {
+        "processor": model,
+        "cores": os.cpu_count(),
+        "memory_gib": round(memory / 2**20),
+        "load": [round(load, 1) for load in os.getloadavg()],
+        "date": datetime.date.today().isoformat(),
+        "commit": commit.stdout.strip(),
+    }
+
+
+def number(value):
+    if isinstance(value, str):
+        return value
+    if value == 0 or abs(value) >= 100:
+        return f"{value:,.0f}"
+    return f"{value:.3g}"
+
+
+def exponent(points):
+    """The slope of log(time) over log(n): 1 is linear."""
+    logs = [(math.log(n), math.log(t)) for n, t in points]
+    mean_x = sum(x for x, _ in logs) / len(logs)
+    mean_y = sum(y for _, y in logs) / len(logs)
+    return sum((x - mean_x) * (y - mean_y) for x, y in logs) / sum((x - mean_x) ** 2 for x, _ in logs)
+
+
+def table(rows):
+    columns = []
+    for row in rows:
+        columns += [key for key in row if key not in columns and key != "figure"]
+    lines = ["| " + " | ".join(column.replace("_", " ") for column in columns) + " |"]
+    lines.append("|" + "--:|" * len(columns))
+    for row in rows:
+        lines.append("| " + " | ".join(number(row[c]) if c in row else "" for c in columns) + " |")
+    return lines
+
+
+SECTIONS = [
+    ("Initialize", "initialize.", "Cold: every task is new. Warm: every task is known. Overridden: one in a hundred"
+     " has another retry delay. The limit is SQLite by its own interface, same rows, same file, same run."),
+    ("Burst", "burst.", "Tasks with empty callbacks, all due at one instant; each start is durable before it"
+     " happens, each end when it is counted. The limit is the same rows updated twice by SQLite's own interface, 4,096"
+     " to a transaction."),
+    ("Lateness", "lateness.", "One task among many on the real clock, woken every 20 ms by its retry delay, beside a"
+     " bare timerfd, and a timerfd followed by one write and fdatasync, in the same seconds. A start is durable before"
+     " it happens, so with SQLite the second is its limit."),
+    ("Memory", "memory", "After initialize, with SQLite and a callback of its own for each task."),
+    ("Stop", "stop", "Until stop() has returned; the runs end as it is called."),
+    ("Recovery", "recovery", "From the start of a process until the last of its predecessor's interrupted runs is"
+     " started again."),
+    ("Idle", "idle.", "An hour in which nothing is due, and what matching every expression each minute takes."),
+    ("Theory", "simulate.", "A year of tasks that run every minute, in virtual time, judged while it is played."),
+    ("Verify", "verify", "`dutiful verify` on a trace, and the most memory it took."),
+    ("Peers", "peer.", "The same burst without a store: empty callbacks, all due at one second, in one run."),
+]
+
+
+def growth(figures):
+    lines = []
+    for name, key, least in [
+        ("initialize.cold", "seconds", 10_000),
+        ("initialize.warm", "seconds", 10_000),
+        ("burst.memory", "recorded_seconds", 10_000),
+        ("burst.sqlite", "recorded_seconds", 10_000),
+    ]:
+        points = [(f["tasks"], f[key]) for f in figures if f["figure"] == name and f["tasks"] >= least]
+        if len(points) > 1:
+            lines.append(f"| {name} | {points[0][0]:,} to {points[-1][0]:,} | {exponent(points):.2f} |")
+    if not lines:
+        return []
+    return [
+        "## Growth",
+        "",
+        "The exponent k of time ~ n^k, fitted over the logarithms; 1 is linear. Below 10,000 tasks the time is that of a few"
+        " fdatasync() and says nothing about tasks.",
+        "",
+        "| figure | tasks | exponent |",
+        "|---|--:|--:|",
+        *lines,
+        "",
+    ]
+
+
+def plots(figures, folder):
+    def series(name, key):
+        points = [(f["tasks"], f[key]) for f in figures if f["figure"] == name and key in f]
+        return points if len(points) > 1 else None
+
+    wanted = {
+        "initialize": ("initialize()", [
+            ("cold", "initialize.cold", "seconds"),
+            ("bare insert", "initialize.cold", "bare_insert_seconds"),
+            ("warm", "initialize.warm", "seconds"),
+            ("bare scan", "initialize.warm", "bare_scan_seconds"),
+        ]),
+        "burst": ("all due at one instant, until every end is recorded", [
+            ("SQLite", "burst.sqlite", "recorded_seconds"),
+            ("bare updates", "burst.sqlite", "bare_updates_seconds"),
+            ("in memory", "burst.memory", "recorded_seconds"),
+        ]),
+        "first-start": ("all due at one instant, until the first has started", [
+            ("SQLite", "burst.sqlite", "first_start_seconds"),
+            ("in memory", "burst.memory", "first_start_seconds"),
+        ]),
+    }
+    written = []
+    for name, (title, lines) in wanted.items():
+        found = [(label, points) for label, f, key in lines if (points := series(f, key))]
+        if found:
+            (folder / f"{name}.svg").write_text(plot(title, "tasks", "seconds", found))
+            written.append((name, title))
+    return written
+
+
+def main():
+    figures = read(sys.argv[1])
+    folder = Path(sys.argv[2])
+    folder.mkdir(parents=True, exist_ok=True)
+    host = machine()
+    (folder / "report.json").write_text(json.dumps({"machine": host, "figures": figures}, indent=1) + "\n")
+
+    lines = [
+        "# Benchmarks",
+        "",
+        f"Commit {host['commit']}, {host['date']}, {host['processor']}, {host['cores']} cores, {host['memory_gib']} GiB;"
+        f" load average at the end {host['load'][0]} over one minute, {host['load'][2]} over fifteen.",
+        "",
+        "The machine is shared: a load above the number of cores means that others were at work, and times are longer than"
+        " on a machine of one's own, by half and more. Ratios within a run and instruction counts are what to"
+        " compare. `./do bench` makes this report.",
+        "",
+    ]
+    drawn = plots(figures, folder)
+    for name, title in drawn:
+        lines += [f"![{title}]({name}.svg)", ""]
+    for title, prefix, words in SECTIONS:
+        rows = [f for f in figures if f["figure"].startswith(prefix)]
+        if not rows:
+            continue
+        lines += [f"## {title}", "", words, ""]
+        for name in dict.fromkeys(f["figure"] for f in rows):
+            lines += [f"`{name}`", "", *table([f for f in rows if f["figure"] == name]), ""]
+    lines += growth(figures)
+    texts = sorted(Path(sys.argv[1]).parent.glob("*.txt"))
+    for text in texts:
+        lines += [f"## {text.stem.capitalize()}", "", "```", text.read_text().rstrip(), "```", ""]
+    (folder / "report.md").write_text("\n".join(lines).rstrip() + "\n")
+
+
+main()

@@ -1,0 +1,58 @@
+#include "core/by_name.h"
+
+#include <random>
+
+#include <gtest/gtest.h>
+
+namespace dutiful {
+namespace {
+
+std::vector<std::string> in_order(const std::vector<std::string>& names) {
+  std::vector<std::string> ordered;
+  for (const auto place :
+       order_by_name(names, [](const std::string& name) -> std::string_view { return name; })) {
+    ordered.push_back(names[place]);
+  }
+  return ordered;
+}
+
+TEST(ByName, orders_as_bytes_do) {
+  using namespace std::string_literals;
+  const std::vector<std::string> names{"task 10",
+                                       "task 9",
+                                       "task ",
+                                       "task 100",
+                                       "task",
+                                       "task 10\0"s,
+                                       "task \xff",
+                                       "task 1000000000",
+                                       "task 1000000001"};
+
+  auto sorted = names;
+  std::ranges::sort(sorted);
+
+  EXPECT_EQ(in_order(names), sorted);
+}
+
+TEST(ByName, needs_no_names) {
+  EXPECT_TRUE(in_order({}).empty());
+  EXPECT_EQ(in_order({"a"}), std::vector<std::string>{"a"});
+}
+
+// Few letters and a zero among them: names that begin alike, and names that go on where others end.
+TEST(ByName, orders_any_names) {
+  std::mt19937 random{7};
+  for (int round = 0; round < 300; ++round) {
+    std::vector<std::string> names(random() % 40);
+    for (std::string& name : names) {
+      name = std::string(random() % 3, 'p');
+      for (auto length = random() % 12; length > 0; --length) name += "\0ab\xff"[random() % 4];
+    }
+    auto sorted = names;
+    std::ranges::sort(sorted);
+    ASSERT_EQ(in_order(names), sorted) << "in round " << round;
+  }
+}
+
+}  // namespace
+}  // namespace dutiful
