@@ -87,8 +87,7 @@ class Callback {
   };
   template <typename F>
   struct WorkOf final : Work {
-    template <typename G>
-    explicit WorkOf(G&& function_of) : function(std::forward<G>(function_of)) {}
+    explicit WorkOf(F function_of) : function(std::move(function_of)) {}
 
     void call(Run& run) override {
       if constexpr (std::is_invocable_v<F&>) {
