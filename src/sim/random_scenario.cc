@@ -37,7 +37,8 @@ class Dice {
   // 0 … n - 1
   std::uint64_t below(std::uint64_t n) { return engine_() % n; }
   int between(int low, int high) {
-    return low + static_cast<int>(below(static_cast<std::uint64_t>(high - low + 1)));
+    const int sides = high - low + 1;
+    return low + static_cast<int>(below(static_cast<std::uint64_t>(sides)));
   }
   bool chance(int percent) { return below(100) < static_cast<std::uint64_t>(percent); }
   template <typename Container>

@@ -155,14 +155,14 @@ void Monitor::handle(const InitStart& event) {
   initialization_deadline_ = std::min(initialization_deadline_, init.since + init.budget);
 }
 
-Monitor::Initialization Monitor::answer(std::deque<Initialization>::iterator place) {
+Monitor::Initialization Monitor::answer(const std::deque<Initialization>::iterator& place) {
   Initialization init = std::move(*place);
   initializations_.erase(place);
   if (init.since + init.budget <= initialization_deadline_) find_initialization_deadline();
   return init;
 }
 
-void Monitor::handle(const InitSuccess&) {
+void Monitor::handle(const InitSuccess& /*event*/) {
   act("an initialize succeeded");
   if (initializations_.empty()) {
     violate("S5", "an initialize succeeded that had not begun");
@@ -206,7 +206,7 @@ void Monitor::handle(const InitFailure& event) {
   }
 }
 
-void Monitor::handle(const StopStart&) {
+void Monitor::handle(const StopStart& /*event*/) {
   act("a stop began");
   active_ = false;
   acquit_all();
@@ -223,7 +223,7 @@ void Monitor::start_time_of_stops() {
   }
 }
 
-void Monitor::handle(const StopEnd&) {
+void Monitor::handle(const StopEnd& /*event*/) {
   act("a stop ended");
   // S3: G(SE → ¬Running_x)
   if (!quiescent()) {
@@ -318,7 +318,7 @@ void Monitor::handle(const RunFailure& event) {
   forget(ended);
 }
 
-void Monitor::handle(const Crash&) {
+void Monitor::handle(const Crash& /*event*/) {
   active_ = false;
   acquit_all();
   initializations_.clear();
@@ -362,15 +362,16 @@ void Monitor::register_task(const TracedRegistration& registration) {
   const bool overridden = before != nullptr && *before != registration;
   if (before == nullptr || (overridden && setting_.override == Override::reset_history)) {
     pulses_.cancel_retry(task);
-    task.first_coming(now, task.schedule && pulses_.mountain_due(task.schedule->cron, now));
+    task.first_coming(now,
+                      task.schedule != nullptr && pulses_.mountain_due(task.schedule->cron, now));
     pulses_.await_due(task, now);
     return;
   }
   if (before->cron != registration.cron) task.forget_successes();
   // The pulses of the new schedule since the last start are owed (RULES P2).
   task.forget_pulses();
-  const auto due = task.schedule ? pulses_.next_due(task.schedule->cron, task.cleared())
-                                 : std::optional<Instant>{};
+  const auto due = task.schedule != nullptr ? pulses_.next_due(task.schedule->cron, task.cleared())
+                                            : std::optional<Instant>{};
   if (due && *due <= now) {
     task.due(*due);
   } else {

@@ -91,7 +91,7 @@ class Monitor {
   void act(const char* action);
   bool end_run(Task& task, const char* how);
   void start_time_of_stops();
-  Initialization answer(std::deque<Initialization>::iterator place);
+  Initialization answer(const std::deque<Initialization>::iterator& place);
   void find_initialization_deadline();
   void register_list(std::vector<TracedRegistration> list);
   void register_task(const TracedRegistration& registration);

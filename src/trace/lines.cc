@@ -79,7 +79,7 @@ TraceHeader read_header(std::string_view text) {
     }
   });
   json.end();
-  if (!is_trace) throw JsonError("the header has no \"trace\":\"dutiful/1\"");
+  if (!is_trace) throw JsonError(R"(the header has no "trace":"dutiful/1")");
   if (!has_zone) throw JsonError("the header names no zone");
   return header;
 }
@@ -190,16 +190,16 @@ std::string field(const char* name, std::string_view value) {
 std::string fields_of(const InitStart& event) {
   return field("event", "\"InitStart\"") + field("registrations", to_json(event.registrations));
 }
-std::string fields_of(const InitSuccess&) {
+std::string fields_of(const InitSuccess& /*event*/) {
   return field("event", "\"InitSuccess\"");
 }
 std::string fields_of(const InitFailure& event) {
   return field("event", "\"InitFailure\"") + field("error", json_string(event.error));
 }
-std::string fields_of(const StopStart&) {
+std::string fields_of(const StopStart& /*event*/) {
   return field("event", "\"StopStart\"");
 }
-std::string fields_of(const StopEnd&) {
+std::string fields_of(const StopEnd& /*event*/) {
   return field("event", "\"StopEnd\"");
 }
 std::string fields_of(const RunStart& event) {
@@ -212,7 +212,7 @@ std::string fields_of(const RunSuccess& event) {
 std::string fields_of(const RunFailure& event) {
   return field("event", "\"RunFailure\"") + field("task", json_string(event.task));
 }
-std::string fields_of(const Crash&) {
+std::string fields_of(const Crash& /*event*/) {
   return field("event", "\"Crash\"");
 }
 std::string fields_of(const Freeze& event) {
