@@ -118,7 +118,7 @@ do_sanitize() {
   build asan-ubsan -- -DDUTIFUL_TESTS=ON
   ctest --preset asan-ubsan
   # What has no threads has nothing for ThreadSanitizer.
-  local threaded=(runtime_tests tasks_tests conformance_tests command_tests torture_tests)
+  local threaded=(runtime_tests commands_tests daemon_tests conformance_tests command_tests torture_tests)
   build tsan "${threaded[@]}" -- -DDUTIFUL_TESTS=ON
   ctest --preset tsan -R "^($(IFS='|'; echo "${threaded[*]}"))\."
 }

@@ -23,7 +23,7 @@ foreach(file ${files})
   foreach(line ${lines})
     if(line MATCHES "^#include <dutiful/([a-z_0-9]+)\\.h>")
       set(used ${layer_of_${CMAKE_MATCH_1}})
-      if(LAYER STREQUAL "tasks")  # It stands outside of the scheduler, as a user does.
+      if(LAYER MATCHES "^(commands|tasks|daemon)$")  # They stand outside of the scheduler, as a user does.
         continue()
       endif()
     elseif(line MATCHES "^#include \"([a-z_0-9]+)/")

@@ -1,6 +1,6 @@
 // dutiful history: the recent runs.
 
-#include "tasks/history.h"
+#include "daemon/history.h"
 
 #include <memory>
 #include <optional>
@@ -15,10 +15,10 @@
 #include "cli/commands.h"
 #include "cli/json.h"
 #include "cli/number_argument.h"
+#include "commands/environment.h"
+#include "daemon/event_text.h"
+#include "daemon/find_state.h"
 #include "store/sqlite/sqlite_store.h"
-#include "tasks/environment.h"
-#include "tasks/event_text.h"
-#include "tasks/find_state.h"
 #include "text/quote.h"
 #include "time/iso8601.h"
 

@@ -14,7 +14,7 @@
 
 #include "cli/commands.h"
 #include "cli/input_file.h"
-#include "tasks/account.h"
+#include "commands/account.h"
 
 namespace dutiful {
 namespace {

@@ -13,7 +13,7 @@
 #include "cli/duration_argument.h"
 #include "cli/input_file.h"
 #include "cli/number_argument.h"
-#include "tasks/daemon.h"
+#include "daemon/daemon.h"
 
 namespace dutiful {
 namespace {

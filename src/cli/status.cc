@@ -13,9 +13,9 @@
 
 #include "cli/commands.h"
 #include "cli/json.h"
-#include "tasks/event_text.h"
-#include "tasks/find_state.h"
-#include "tasks/task_status.h"
+#include "daemon/event_text.h"
+#include "daemon/find_state.h"
+#include "daemon/task_status.h"
 #include "text/characters.h"
 #include "text/quote.h"
 #include "time/iso8601.h"

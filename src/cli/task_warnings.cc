@@ -9,10 +9,10 @@
 
 #include <unistd.h>
 
+#include "commands/account.h"
+#include "commands/environment.h"
+#include "commands/search_path.h"
 #include "cron/cause.h"
-#include "tasks/account.h"
-#include "tasks/environment.h"
-#include "tasks/search_path.h"
 #include "text/quote.h"
 #include "time/iso8601.h"
 

@@ -7,7 +7,7 @@
 
 #include <dutiful/time.h>
 
-#include "tasks/command.h"
+#include "commands/command.h"
 #include "tasks/place.h"
 
 namespace dutiful {

@@ -1,4 +1,4 @@
-#include "tasks/signals.h"
+#include "daemon/signals.h"
 
 #include <cerrno>
 #include <csignal>

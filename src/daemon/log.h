@@ -10,7 +10,7 @@
 #include <string_view>
 #include <thread>
 
-#include "tasks/descriptor.h"
+#include "commands/descriptor.h"
 
 namespace dutiful {
 

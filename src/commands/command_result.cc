@@ -1,4 +1,4 @@
-#include "tasks/command_result.h"
+#include "commands/command_result.h"
 
 #include <cstring>
 

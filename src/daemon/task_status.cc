@@ -1,4 +1,4 @@
-#include "tasks/task_status.h"
+#include "daemon/task_status.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "tasks/spawn.h"
+#include "commands/spawn.h"
 
 #include <array>
 #include <cerrno>
@@ -16,8 +16,8 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-#include "tasks/account.h"
-#include "tasks/search_path.h"
+#include "commands/account.h"
+#include "commands/search_path.h"
 #include "text/quote.h"
 
 // The C library's own clone(). ThreadSanitizer puts another in its place, which takes the child for

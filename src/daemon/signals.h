@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "tasks/descriptor.h"
+#include "commands/descriptor.h"
 
 namespace dutiful {
 

@@ -8,8 +8,8 @@
 
 #include <dutiful/run.h>
 
-#include "tasks/command.h"
-#include "tasks/command_result.h"
+#include "commands/command.h"
+#include "commands/command_result.h"
 
 namespace dutiful {
 

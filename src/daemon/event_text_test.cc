@@ -1,12 +1,12 @@
-#include "tasks/event_text.h"
+#include "daemon/event_text.h"
 
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "daemon/output_lines.h"
 #include "support/times.h"
-#include "tasks/output_lines.h"
 
 namespace dutiful {
 namespace {

@@ -1,4 +1,4 @@
-#include "tasks/event_text.h"
+#include "daemon/event_text.h"
 
 #include <cstdio>
 

@@ -6,9 +6,9 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 
-#include "tasks/command.h"
-#include "tasks/descriptor.h"
-#include "tasks/environment.h"
+#include "commands/command.h"
+#include "commands/descriptor.h"
+#include "commands/environment.h"
 
 namespace dutiful {
 

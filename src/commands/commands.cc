@@ -1,4 +1,4 @@
-#include "tasks/commands.h"
+#include "commands/commands.h"
 
 #include <algorithm>
 #include <array>
@@ -23,10 +23,10 @@
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 
-#include "tasks/descriptor.h"
-#include "tasks/environment.h"
-#include "tasks/output_tail.h"
-#include "tasks/spawn.h"
+#include "commands/descriptor.h"
+#include "commands/environment.h"
+#include "commands/output_tail.h"
+#include "commands/spawn.h"
 
 namespace dutiful {
 namespace {

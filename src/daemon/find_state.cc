@@ -1,12 +1,12 @@
-#include "tasks/find_state.h"
+#include "daemon/find_state.h"
 
 #include <algorithm>
 #include <filesystem>
 #include <stdexcept>
 #include <vector>
 
+#include "daemon/daemon.h"
 #include "store/sqlite/sqlite_store.h"
-#include "tasks/daemon.h"
 #include "text/quote.h"
 
 namespace dutiful {

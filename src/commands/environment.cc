@@ -1,4 +1,4 @@
-#include "tasks/environment.h"
+#include "commands/environment.h"
 
 #include <string_view>
 

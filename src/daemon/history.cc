@@ -1,4 +1,4 @@
-#include "tasks/history.h"
+#include "daemon/history.h"
 
 #include <filesystem>
 #include <memory>
@@ -10,8 +10,8 @@
 
 #include <dutiful/errors.h>
 
+#include "commands/environment.h"
 #include "store/sqlite/database.h"
-#include "tasks/environment.h"
 
 namespace dutiful {
 namespace {

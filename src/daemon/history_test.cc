@@ -1,4 +1,4 @@
-#include "tasks/history.h"
+#include "daemon/history.h"
 
 #include <filesystem>
 #include <semaphore>

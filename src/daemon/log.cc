@@ -1,4 +1,4 @@
-#include "tasks/log.h"
+#include "daemon/log.h"
 
 #include <algorithm>
 #include <array>

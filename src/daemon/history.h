@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "tasks/command_result.h"
+#include "commands/command_result.h"
 
 namespace dutiful {
 

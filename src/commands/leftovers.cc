@@ -1,4 +1,4 @@
-#include "tasks/leftovers.h"
+#include "commands/leftovers.h"
 
 #include <algorithm>
 #include <array>
@@ -19,8 +19,8 @@
 #include <poll.h>
 #include <sys/syscall.h>
 
-#include "tasks/descriptor.h"
-#include "tasks/environment.h"
+#include "commands/descriptor.h"
+#include "commands/environment.h"
 
 namespace dutiful {
 namespace {

@@ -1,4 +1,4 @@
-#include "tasks/account.h"
+#include "commands/account.h"
 
 #include <cerrno>
 #include <system_error>

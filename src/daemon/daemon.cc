@@ -1,4 +1,4 @@
-#include "tasks/daemon.h"
+#include "daemon/daemon.h"
 
 #include <algorithm>
 #include <array>
@@ -19,14 +19,14 @@
 
 #include <dutiful/scheduler.h>
 
-#include "tasks/commands.h"
-#include "tasks/event_text.h"
-#include "tasks/history.h"
-#include "tasks/leftovers.h"
-#include "tasks/log.h"
-#include "tasks/output_lines.h"
-#include "tasks/signals.h"
-#include "tasks/supervisor.h"
+#include "commands/commands.h"
+#include "commands/leftovers.h"
+#include "daemon/event_text.h"
+#include "daemon/history.h"
+#include "daemon/log.h"
+#include "daemon/output_lines.h"
+#include "daemon/signals.h"
+#include "daemon/supervisor.h"
 #include "time/iso8601.h"
 
 namespace dutiful {

@@ -6,9 +6,9 @@
 
 #include <gtest/gtest.h>
 
+#include "commands/commands.h"
 #include "runtime/settler.h"
 #include "support/allocations.h"
-#include "tasks/commands.h"
 
 namespace dutiful {
 namespace {

@@ -1,6 +1,6 @@
 // Commands by a scheduler whose time stands still until it is told otherwise.
 
-#include "tasks/commands.h"
+#include "commands/commands.h"
 
 #include <chrono>
 #include <condition_variable>
@@ -20,10 +20,10 @@
 #include <dutiful/dutiful.h>
 #include <dutiful/testing.h>
 
+#include "commands/descriptor.h"
+#include "commands/leftovers.h"
 #include "support/temporary_directory.h"
 #include "support/times.h"
-#include "tasks/descriptor.h"
-#include "tasks/leftovers.h"
 
 namespace dutiful {
 namespace {

@@ -6,7 +6,7 @@
 
 #include <dutiful/run.h>
 
-#include "tasks/command.h"
+#include "commands/command.h"
 
 namespace dutiful {
 

@@ -1,4 +1,4 @@
-#include "tasks/search_path.h"
+#include "commands/search_path.h"
 
 #include <algorithm>
 

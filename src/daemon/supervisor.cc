@@ -1,4 +1,4 @@
-#include "tasks/supervisor.h"
+#include "daemon/supervisor.h"
 
 #include <charconv>
 #include <cstdlib>
@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-#include "tasks/descriptor.h"
+#include "commands/descriptor.h"
 
 namespace dutiful {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "tasks/environment.h"
+#include "commands/environment.h"
 
 namespace dutiful {
 
