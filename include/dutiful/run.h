@@ -20,6 +20,9 @@ enum class Reason : std::uint8_t {
   boot,    // it came for the first time, in a minute of its expression
 };
 
+// "cron", "retry", "orphan" or "boot", as traces and events spell it.
+[[nodiscard]] const char* name_of(Reason reason) noexcept;
+
 // One run of a task.
 struct RunInfo {
   std::string task;

@@ -15,7 +15,6 @@
 #include "cli/commands.h"
 #include "cli/json.h"
 #include "cli/number_argument.h"
-#include "commands/environment.h"
 #include "daemon/event_text.h"
 #include "daemon/find_state.h"
 #include "store/sqlite/sqlite_store.h"

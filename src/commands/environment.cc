@@ -37,18 +37,4 @@ Environment run_environment(const Environment& daemon, const Command& command, c
   return variables;
 }
 
-const char* name_of(Reason reason) {
-  switch (reason) {
-    case Reason::cron:
-      return "cron";
-    case Reason::retry:
-      return "retry";
-    case Reason::orphan:
-      return "orphan";
-    case Reason::boot:
-      return "boot";
-  }
-  return "";
-}
-
 }  // namespace dutiful

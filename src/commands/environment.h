@@ -29,6 +29,4 @@ inline constexpr const char* instance_variable = "DUTIFUL_INSTANCE";
                                           const Command& command,
                                           const RunInfo& run);
 
-[[nodiscard]] const char* name_of(Reason reason);
-
 }  // namespace dutiful

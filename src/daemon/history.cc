@@ -10,7 +10,6 @@
 
 #include <dutiful/errors.h>
 
-#include "commands/environment.h"
 #include "store/sqlite/database.h"
 
 namespace dutiful {

@@ -13,20 +13,6 @@
 namespace dutiful {
 namespace {
 
-const char* name_of(Reason reason) {
-  switch (reason) {
-    case Reason::cron:
-      return "cron";
-    case Reason::retry:
-      return "retry";
-    case Reason::orphan:
-      return "orphan";
-    case Reason::boot:
-      return "boot";
-  }
-  return "";
-}
-
 InitStart traced(const std::vector<TaskConfig>& list) {
   InitStart event;
   for (const TaskConfig& config : list) {
