@@ -98,6 +98,7 @@ void Core::apply(const Plan& plan, Instant now) {
   }
   schedules_.clear();
   pulses_.clear();
+  telling_.clear();
   retries_.clear();
   ready_.clear();
   awaiting_retry_ = 0;
@@ -129,7 +130,7 @@ void Core::apply(const Plan& plan, Instant now) {
     const auto [place, is_new] =
         interned.try_emplace(planned.schedule, static_cast<std::uint32_t>(schedules_.size()));
     if (is_new) {
-      schedules_.push_back({planned.schedule, {}});
+      schedules_.push_back({.cron = planned.schedule, .tasks = {}});
       due_of.push_back(
           {progress.served_until, calendar_.find_next(planned.schedule, progress.served_until)});
     }
@@ -200,6 +201,7 @@ void Core::postpone_end(TaskId id, Instant now) {
 void Core::follow_clock(Instant now, std::vector<ClockCorrection>& corrections) {
   if (now + clock_ahead_max >= latest_) return;
   corrections.reserve(corrections.size() + tasks_.size());  // nothing is corrected and then lost
+  for (Schedule& schedule : schedules_) tell_rest(schedule, now);  // by the clock before
   for (TaskId id = 0; id < tasks_.size(); ++id) {
     if (!tasks_[id].registered) continue;
     const Instant persisted = correct_clock(tasks_[id].progress, now);
@@ -216,9 +218,10 @@ std::vector<Start> Core::start_due(Instant now, std::size_t limit) {
   take_retries(now);
   std::vector<Start> starts;
   try {
-    while (!ready_.empty() && !at_capacity() && starts.size() < limit) {
+    while (!at_capacity() && starts.size() < limit && find_ready(now)) {
       make_room(starts);
       make_room(retries_);
+      make_room(ready_, starts.size() + 1);  // for undo()
       const Entry entry = pop(ready_);
       Task& task = tasks_[entry.id];
       if (task.queued_since != entry.at) continue;
@@ -243,15 +246,14 @@ void Core::undo(const std::vector<Start>& starts) noexcept {
     --running_;
     task.progress = undone.before;
     task.due_since = undone.due_since_before;
-    // Its entry is still queued, or the retry is due and makes it ready below. There is room for
-    // that: the start took an entry out.
+    // It is made ready again below. There is room for that: start_due() has seen to it.
     if (task.progress.retry_at != no_instant) ++awaiting_retry_;
     make_ready(undone.task, undone.at);
   }
 }
 
 Instant Core::next_wake() const {
-  if (!ready_.empty() && !at_capacity()) return no_instant;
+  if (!(ready_.empty() && telling_.empty()) && !at_capacity()) return no_instant;
   Instant wake = Instant::max();
   if (!pulses_.empty()) wake = std::min(wake, pulses_.front().at);
   if (!retries_.empty()) wake = std::min(wake, retries_.front().at);
@@ -273,17 +275,67 @@ void Core::await_pulse(std::uint32_t number, Instant now) {
 
 void Core::take_pulses(Instant now) {
   while (!pulses_.empty() && pulses_.front().at <= now) {
-    make_room(ready_, schedules_[pulses_.front().id].tasks.size());
+    const std::uint32_t number = pulses_.front().id;
+    Schedule& schedule = schedules_[number];
+    tell_rest(schedule, now);
+    make_room(telling_);
     const Entry entry = pop(pulses_);
-    for (const TaskId id : schedules_[entry.id].tasks) {
-      Task& task = tasks_[id];
-      // A pulse at or before the last start is served (T7); an earlier one may be owed already.
-      if (entry.at <= task.progress.served_until || task.due_since != no_instant) continue;
-      task.due_since = entry.at;
-      make_ready(id, now);
-    }
-    await_pulse(entry.id, now);
+    schedule.pulse = entry.at;
+    schedule.told = 0;
+    push(telling_, Entry{entry.at, tasks_[schedule.tasks.front()].rank, number});
+    await_pulse(number, now);
   }
+  // Of pulses that were told in one go the entries are left. Sweep before they outnumber the rest.
+  if (telling_.size() > 2 * schedules_.size()) {
+    std::erase_if(telling_,
+                  [this](const Entry& entry) { return schedules_[entry.id].pulse != entry.at; });
+    std::make_heap(telling_.begin(), telling_.end());
+  }
+}
+
+// A task that was not told of its pulse yet is due since then all the same.
+Instant Core::due_since(const Task& task) const {
+  const Instant pulse = schedules_[task.schedule].pulse;
+  // A pulse at or before the last start is served (T7); an earlier one may be owed already.
+  if (task.due_since != no_instant || pulse <= task.progress.served_until) return task.due_since;
+  return pulse;
+}
+
+void Core::tell(TaskId id, Instant now) {
+  Task& task = tasks_[id];
+  task.due_since = due_since(task);  // also where it runs: it will be owed a run when that ends
+  make_ready(id, now);
+}
+
+// Tells one task, the first of all, of its pulse.
+void Core::tell_next(Instant now) {
+  make_room(ready_);
+  const Entry entry = pop(telling_);
+  Schedule& schedule = schedules_[entry.id];
+  if (schedule.pulse != entry.at) return;
+  const TaskId id = schedule.tasks[schedule.told++];
+  tell(id, now);
+  if (schedule.told < schedule.tasks.size()) {
+    push(telling_, Entry{entry.at, tasks_[schedule.tasks[schedule.told]].rank, entry.id});
+  } else {
+    schedule.pulse = no_instant;
+  }
+}
+
+// Tells the tasks of a schedule that were not yet told of its pulse, for the next one has come.
+void Core::tell_rest(Schedule& schedule, Instant now) {
+  if (schedule.pulse == no_instant) return;
+  make_room(ready_, schedule.tasks.size() - schedule.told);
+  for (; schedule.told < schedule.tasks.size(); ++schedule.told) {
+    tell(schedule.tasks[schedule.told], now);
+  }
+  schedule.pulse = no_instant;
+}
+
+// Says whether ready_ has an entry, and then its first is the first of all.
+bool Core::find_ready(Instant now) {
+  while (!telling_.empty() && (ready_.empty() || ready_.front() < telling_.front())) tell_next(now);
+  return !ready_.empty();
 }
 
 void Core::take_retries(Instant now) {
@@ -298,6 +350,7 @@ void Core::take_retries(Instant now) {
 void Core::make_ready(TaskId id, Instant now) {
   Task& task = tasks_[id];
   if (!task.registered || task.progress.state == TaskState::running) return;
+  task.due_since = due_since(task);
   const Instant since = obligations_of(task, now).earliest();
   if (since == Instant::max()) return;
   if (task.queued_since != no_instant && task.queued_since <= since) return;
@@ -321,6 +374,7 @@ void Core::await_retry(TaskId id) {
 Start Core::start(TaskId id, Instant now) {
   Task& task = tasks_[id];
   TaskProgress& progress = task.progress;
+  task.due_since = due_since(task);
   const Obligations pending = obligations_of(task, now);
   Start start{.task = id,
               .reason = Reason::cron,

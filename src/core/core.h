@@ -35,7 +35,8 @@ enum class Outcome : std::uint8_t { success, failure };
 // state.
 //
 // Equal schedules are kept once, and pulses come from a queue over schedules: a minute in which
-// nothing is due costs nothing, however many tasks there are.
+// nothing is due costs nothing, however many tasks there are. Tasks are told of a pulse when their
+// turn comes, not before: the first of a million starts as soon as the only one.
 class Core {
  public:
   Core(Calendar calendar, std::size_t max_concurrent);
@@ -80,15 +81,17 @@ class Core {
     std::int64_t row = PlannedTask::no_row;
     bool registered = false;
     bool in_use = false;                // registered or running
-    Instant due_since = no_instant;     // the earliest unserved pulse
+    Instant due_since = no_instant;     // the earliest unserved pulse it was told of
     Instant queued_since = no_instant;  // the key of its entry in ready_; no_instant: none
   };
   [[nodiscard]] const Task& task(TaskId id) const { return tasks_[id]; }
   [[nodiscard]] std::size_t running() const { return running_; }
   // Entries in all queues, stale ones included: bounded by the tasks, not by time (RULES X3).
   [[nodiscard]] std::size_t queued() const {
-    return pulses_.size() + retries_.size() + ready_.size();
+    return pulses_.size() + telling_.size() + retries_.size() + ready_.size();
   }
+  // The earliest unserved pulse of a task; no_instant: none.
+  [[nodiscard]] Instant due_since(const Task& task) const;
 
   template <typename Visitor>
   void for_each_registered(Visitor visit) const {
@@ -103,7 +106,9 @@ class Core {
  private:
   struct Schedule {
     CronExpression cron;
-    std::vector<TaskId> tasks;
+    std::vector<TaskId> tasks;   // by rank
+    Instant pulse = no_instant;  // the one its tasks are being told of; no_instant: all were
+    std::size_t told = 0;        // how many of them
   };
   // An entry of a queue, the earliest first. An entry whose task has moved on is passed over.
   struct Entry {
@@ -117,6 +122,10 @@ class Core {
 
   void await_pulse(std::uint32_t number, Instant now);
   void take_pulses(Instant now);
+  void tell(TaskId id, Instant now);
+  void tell_next(Instant now);
+  void tell_rest(Schedule& schedule, Instant now);
+  [[nodiscard]] bool find_ready(Instant now);
   void take_retries(Instant now);
   void make_ready(TaskId id, Instant now);
   void await_retry(TaskId id);
@@ -130,7 +139,9 @@ class Core {
   std::vector<Task> tasks_;
   std::vector<TaskId> free_;
   std::vector<Schedule> schedules_;
-  std::vector<Entry> pulses_;   // heap, an entry a schedule; id is the schedule's number
+  std::vector<Entry> pulses_;  // heap, an entry a schedule; id is the schedule's number
+  std::vector<Entry>
+      telling_;  // heap, of a schedule its next task; stale where its pulse is another
   std::vector<Entry> retries_;  // heap; stale where the task's retry_at is another
   std::vector<Entry> ready_;    // heap; stale where the task's queued_since is another
   std::size_t awaiting_retry_ = 0;

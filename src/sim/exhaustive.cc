@@ -155,10 +155,11 @@ class Walk {
     for (const auto& [number, task] : world_.running()) {
       mix_config(world_.engine().core().task(task).config);
     }
-    world_.engine().core().for_each_registered([&](const Core::Task& task) {
+    const Core& core = world_.engine().core();
+    core.for_each_registered([&](const Core::Task& task) {
       mix_config(task.config);
       mix_progress(task.progress);
-      mix_instant(task.due_since);
+      mix_instant(core.due_since(task));
     });
     for (const MemoryState::Row& stored : world_.state().rows) {
       mix_config(stored.config);

@@ -1,0 +1,183 @@
+// The queues of the core against a twin without any, which looks at every task each time.
+
+#include "core/core.h"
+
+#include <map>
+#include <random>
+#include <set>
+
+#include <gtest/gtest.h>
+
+#include "support/times.h"
+
+namespace dutiful {
+namespace {
+
+using namespace std::chrono_literals;
+
+const std::vector<std::string> crons{
+    "* * * * *", "0,2,4,10-30 * * * *", "1,3,7,20-59 * * * *", "0 * * * *"};
+
+// RULES K2, K6, X1, word for word.
+class Twin {
+ public:
+  Twin(const std::vector<TaskConfig>& list, Instant now, Calendar calendar, std::size_t at_once)
+      : calendar_(std::move(calendar)), at_once_(at_once), latest_(now) {
+    for (const TaskConfig& config : list) {
+      const auto pulse = calendar_.find_previous(CronExpression::parse(config.cron), now);
+      const bool boots = pulse && now - *pulse < 1min;
+      tasks_[config.name] = {
+          .config = config, .served_until = now, .boot = boots ? now : Instant::max()};
+    }
+  }
+
+  [[nodiscard]] std::vector<std::pair<std::string, Reason>> start_due(Instant now,
+                                                                      std::size_t limit) {
+    latest_ = now;
+    std::vector<std::pair<std::string, Reason>> starts;
+    while (starts.size() < limit && (at_once_ == 0 || running_ < at_once_)) {
+      Task* first = nullptr;
+      for (auto& [name, task] : tasks_) {
+        if (task.running || since(task) == Instant::max()) continue;
+        if (first == nullptr || since(task) < since(*first)) first = &task;
+      }
+      if (first == nullptr) break;
+      const bool retry = first->retry_at <= now && first->retry_at <= due(*first);
+      starts.emplace_back(first->config.name,
+                          first->boot != Instant::max() ? Reason::boot
+                          : retry                       ? Reason::retry
+                                                        : Reason::cron);
+      first->running = true;
+      first->boot = Instant::max();
+      first->retry_at = Instant::max();
+      first->served_until = now;
+      ++running_;
+    }
+    return starts;
+  }
+
+  void end(const std::string& name, Outcome outcome, Instant now) {
+    Task& task = tasks_[name];
+    task.running = false;
+    --running_;
+    if (outcome == Outcome::failure) task.retry_at = now + task.config.retry_delay;
+  }
+
+ private:
+  struct Task {
+    TaskConfig config;
+    Instant served_until;
+    Instant boot;
+    Instant retry_at = Instant::max();
+    bool running = false;
+  };
+
+  [[nodiscard]] Instant due(const Task& task) const {
+    const auto next =
+        calendar_.find_next(CronExpression::parse(task.config.cron), task.served_until);
+    return next && *next <= latest_ ? *next : Instant::max();
+  }
+  [[nodiscard]] Instant since(const Task& task) const {
+    return std::min(
+        {task.boot, task.retry_at <= latest_ ? task.retry_at : Instant::max(), due(task)});
+  }
+
+  Calendar calendar_;
+  std::size_t at_once_;
+  std::size_t running_ = 0;
+  Instant latest_;
+  std::map<std::string, Task> tasks_;
+};
+
+class Pair {
+ public:
+  explicit Pair(unsigned seed)
+      : random_(seed),
+        at_once_(static_cast<std::size_t>(roll(6))),
+        list_(random_list()),
+        core_(calendar_, at_once_),
+        twin_(list_, now_, calendar_, at_once_) {
+    core_.apply(make_plan(list_, {}, now_, calendar_, Override::keep_history, Runs::go_on), now_);
+  }
+
+  void step() {
+    now_ += Duration{roll(Duration{90s}.count())};
+    while (!running_.empty() && roll(3) != 0) end_one();
+    const auto limit = static_cast<std::size_t>(roll(2) == 0 ? roll(4) : 1000);
+
+    auto starts = core_.start_due(now_, limit);
+    if (roll(4) == 0) {  // they could not be recorded
+      core_.undo(starts);
+      const auto again = core_.start_due(now_, limit);
+      ASSERT_EQ(told(again), told(starts)) << "after undo()";
+      starts = again;
+    }
+
+    ASSERT_EQ(told(starts), twin_.start_due(now_, limit)) << now_.time_since_epoch().count();
+    for (const Start& start : starts) {
+      ASSERT_TRUE(running_.insert(start.task).second) << "overlaps";
+    }
+    runs_ += starts.size();
+    ASSERT_LE(core_.queued(), 5 * list_.size() + 64);
+  }
+
+  [[nodiscard]] std::size_t runs() const { return runs_; }
+
+ private:
+  int roll(std::int64_t below) {
+    return static_cast<int>(random_() % static_cast<std::uint64_t>(below));
+  }
+
+  std::vector<TaskConfig> random_list() {
+    std::vector<TaskConfig> list;
+    for (int i = 0; i <= roll(12); ++i) {
+      list.push_back({.name = std::string(1, static_cast<char>('a' + i)),
+                      .cron = crons[static_cast<std::size_t>(roll(4))],
+                      .retry_delay = Duration{roll(Duration{3min}.count())}});
+    }
+    return list;
+  }
+
+  void end_one() {
+    const auto which = std::next(running_.begin(), roll(static_cast<int>(running_.size())));
+    const Outcome outcome = roll(3) == 0 ? Outcome::failure : Outcome::success;
+    twin_.end(core_.task(*which).config.name, outcome, now_);
+    core_.end(*which, outcome, now_);
+    running_.erase(which);
+  }
+
+  [[nodiscard]] std::vector<std::pair<std::string, Reason>> told(
+      const std::vector<Start>& starts) const {
+    std::vector<std::pair<std::string, Reason>> told;
+    for (const Start& start : starts) {
+      told.emplace_back(core_.task(start.task).config.name, start.reason);
+    }
+    return told;
+  }
+
+  std::mt19937_64 random_;
+  Instant now_ = at("2025-03-09T06:00:30Z");
+  Calendar calendar_{Zone::utc()};
+  std::size_t at_once_;
+  std::vector<TaskConfig> list_;
+  Core core_;
+  Twin twin_;
+  std::set<TaskId> running_;
+  std::size_t runs_ = 0;
+};
+
+TEST(Core, starts_what_a_look_at_every_task_would_start_in_the_same_order) {
+  std::size_t runs = 0;
+  for (unsigned seed = 0; seed < 2000; ++seed) {
+    SCOPED_TRACE(seed);
+    Pair pair{seed};
+    for (int step = 0; step < 100; ++step) {
+      ASSERT_NO_FATAL_FAILURE(pair.step()) << "step " << step;
+    }
+    runs += pair.runs();
+  }
+  EXPECT_GT(runs, 100'000U);
+}
+
+}  // namespace
+}  // namespace dutiful
