@@ -1,0 +1,56 @@
+#include "theory/compute.h"
+
+#include <gtest/gtest.h>
+
+#include "support/times.h"
+
+namespace dutiful::theory {
+namespace {
+
+using namespace std::chrono_literals;
+
+const Instant noon = at("2025-03-03T12:00:00Z");
+
+TEST(ComputeClock, grants_a_unit_for_every_microsecond) {
+  ComputeClock clock;
+  clock.advance(noon);
+  EXPECT_EQ(clock.granted(), 0us);
+  clock.advance(noon + 5ms);
+  EXPECT_EQ(clock.granted(), 5000us);
+  EXPECT_EQ(clock.usable(), 5000us);
+}
+
+TEST(ComputeClock, grants_nothing_while_it_is_frozen) {
+  ComputeClock clock;
+  clock.advance(noon);
+  clock.freeze(noon + 10s);
+  EXPECT_TRUE(clock.frozen());
+  clock.advance(noon + 4s);
+  EXPECT_EQ(clock.granted(), 0us);
+  clock.freeze(noon + 6s);  // a shorter one changes nothing
+  clock.advance(noon + 11s);
+  EXPECT_FALSE(clock.frozen());
+  EXPECT_EQ(clock.granted(), 1s);
+}
+
+// RULES H10
+TEST(ComputeClock, keeps_the_time_of_L1_still_while_as_many_run_as_may) {
+  ComputeClock clock;
+  clock.advance(noon);
+  clock.set_saturated(true);
+  clock.advance(noon + 3s);
+  clock.set_saturated(false);
+  clock.advance(noon + 4s);
+  EXPECT_EQ(clock.granted(), 4s);
+  EXPECT_EQ(clock.usable(), 1s);
+}
+
+// RULES H6
+TEST(Witnesses, allow_what_is_linear_in_the_list_and_the_lag) {
+  const Witnesses witnesses{.a = 2, .b = 1s, .lag = 60s};
+  EXPECT_EQ(witnesses.budget(0), 61s);
+  EXPECT_EQ(witnesses.budget(1'000'000), 63s);
+}
+
+}  // namespace
+}  // namespace dutiful::theory
