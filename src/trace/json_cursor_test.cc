@@ -1,6 +1,10 @@
 #include "trace/json_cursor.h"
 
+#include <optional>
+#include <random>
+
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 namespace dutiful {
 namespace {
@@ -76,6 +80,61 @@ TEST(JsonCursor, reads_whole_numbers_only) {
   EXPECT_THROW((void)JsonCursor{"9223372036854775808"}.read_integer(), JsonError);
   EXPECT_THROW((void)JsonCursor{"1.5"}.read_integer(), JsonError);
   EXPECT_THROW((void)JsonCursor{"\"1\""}.read_integer(), JsonError);
+}
+
+// The string, or the text of any other value; nothing where it is no JSON.
+std::optional<std::string> ours(const std::string& text) {
+  try {
+    JsonCursor json{text};
+    const bool string = text.find_first_not_of(" \t\n") == text.find('"');
+    std::string value = string ? json.read_string() : std::string{json.read_raw()};
+    json.end();
+    return value;
+  } catch (const JsonError&) {
+    return std::nullopt;
+  }
+}
+
+std::optional<std::string> theirs(const std::string& text) {
+  try {
+    const auto json = nlohmann::json::parse(text);
+    if (json.is_string()) return json.get<std::string>();
+  } catch (const nlohmann::json::parse_error&) {
+    return std::nullopt;
+  }
+  const auto begin = text.find_first_not_of(" \t\n");
+  return text.substr(begin, text.find_last_not_of(" \t\n") + 1 - begin);
+}
+
+TEST(JsonCursor, takes_what_nlohmann_json_takes) {
+  const std::vector<std::string> seeds{
+      R"({"at":"2025-03-09T06:58:00.000Z","event":"RunStart","task":"a","reason":"boot"})",
+      R"([["a","* * * * *",300000],[-1.5e+3,0,true,false,null,{}]])",
+      R"("\u0041\u00e9\ud83d\ude00\n\"\\\/x")",
+      R"( {"a" : [1, {"b": null} ] , "c":-0.5E-2} )"};
+  constexpr std::string_view alphabet = "{}[]\",:\\ud8c0149-+.eE\t\n truefalsnb/";
+  std::mt19937_64 random{20250309};
+  const auto roll = [&](std::size_t below) { return random() % below; };
+  int taken = 0;
+  constexpr int texts = 100'000;
+  for (int i = 0; i < texts; ++i) {
+    std::string text = seeds[roll(seeds.size())];
+    for (auto changes = roll(4); changes > 0 && !text.empty(); --changes) {
+      const std::size_t place = roll(text.size());
+      const std::string character{alphabet[roll(alphabet.size())]};
+      text.replace(place, roll(2), roll(3) == 0 ? "" : character);
+    }
+    std::optional<std::string> expected;
+    try {
+      expected = theirs(text);
+    } catch (const nlohmann::json::out_of_range&) {
+      continue;  // 1e999: JSON it may be, but no number of theirs
+    }
+    ASSERT_EQ(ours(text), expected) << text;
+    if (expected) ++taken;
+  }
+  EXPECT_GT(taken, texts / 4);
+  EXPECT_LT(taken, texts * 3 / 4);
 }
 
 }  // namespace
