@@ -1,0 +1,24 @@
+// A scheduler whose clock is set by hand, and what its callbacks wrote down.
+#pragma once
+
+#include <memory>
+
+#include <gtest/gtest.h>
+
+#include <dutiful/dutiful.h>
+#include <dutiful/testing.h>
+
+#include "support/journal.h"
+#include "support/times.h"
+
+namespace dutiful {
+
+class Runtime : public testing::Test {
+ protected:
+  std::shared_ptr<ManualClock> clock = std::make_shared<ManualClock>(at("2025-03-03T10:00:30Z"));
+  Journal journal;
+
+  [[nodiscard]] Options options() const { return {.zone = Zone::utc(), .clock = clock}; }
+};
+
+}  // namespace dutiful
