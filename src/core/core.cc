@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <string_view>
 #include <unordered_map>
 
 #include "core/make_room.h"
@@ -23,19 +24,6 @@ Entry pop(std::vector<Entry>& heap) {
   heap.pop_back();
   return entry;
 }
-
-// Hashes schedules by what they choose; for finding equal ones.
-struct ScheduleHash {
-  std::size_t operator()(const CronExpression& cron) const noexcept {
-    const auto f = cron.fields();
-    constexpr std::uint64_t spread = 0x9e3779b97f4a7c15;
-    std::uint64_t hash = f.minutes;
-    hash = hash * spread ^ f.hours;
-    hash = hash * spread ^ f.days;
-    hash = hash * spread ^ (std::uint64_t{f.months} << 8U | f.weekdays);
-    return hash * spread;
-  }
-};
 
 // The obligations of RULES K2 that are pending, each with the instant since when; no_instant where
 // it is not.
@@ -73,8 +61,8 @@ void Core::carry_runs(Plan& plan) const {
     const auto name = [](const PlannedTask& planned) -> const std::string& {
       return planned.config.name;
     };
-    const auto planned = std::ranges::lower_bound(plan.tasks, task.config.name, {}, name);
-    if (planned != plan.tasks.end() && planned->config.name == task.config.name) {
+    const auto planned = std::ranges::lower_bound(plan.tasks, task.name, {}, name);
+    if (planned != plan.tasks.end() && planned->config.name == task.name) {
       keep_running(planned->progress, task.progress);
     }
   }
@@ -90,7 +78,7 @@ void Core::apply(const Plan& plan, Instant now) {
     task.due_since = no_instant;
     task.queued_since = no_instant;
     if (task.progress.state == TaskState::running) {
-      known.emplace(task.config.name, id);
+      known.emplace(task.name, id);
     } else {
       task.in_use = false;
       free_.push_back(id);
@@ -103,7 +91,7 @@ void Core::apply(const Plan& plan, Instant now) {
   ready_.clear();
   awaiting_retry_ = 0;
 
-  std::unordered_map<CronExpression, std::uint32_t, ScheduleHash> interned;
+  std::unordered_map<std::string_view, std::uint32_t> interned;  // by the texts of the plan
   // The newest answer of the calendar for each schedule: many tasks ask the same question.
   struct Due {
     Instant after;
@@ -128,14 +116,16 @@ void Core::apply(const Plan& plan, Instant now) {
     Task& task = tasks_[id];
     const TaskProgress& progress = planned.progress;
     const auto [place, is_new] =
-        interned.try_emplace(planned.schedule, static_cast<std::uint32_t>(schedules_.size()));
+        interned.try_emplace(planned.config.cron, static_cast<std::uint32_t>(schedules_.size()));
     if (is_new) {
-      schedules_.push_back({.cron = planned.schedule, .tasks = {}});
+      schedules_.push_back({.text = planned.config.cron, .cron = planned.schedule, .tasks = {}});
       due_of.push_back(
           {progress.served_until, calendar_.find_next(planned.schedule, progress.served_until)});
     }
-    task = Task{.config = planned.config,
+    task = Task{.name = planned.config.name,
+                .retry_delay = planned.config.retry_delay,
                 .progress = progress,
+                .registration = planned.config.registration,
                 .schedule = place->second,
                 .rank = rank,
                 .registered = true,
@@ -173,7 +163,7 @@ void Core::end(TaskId id, Outcome outcome, Instant now) {
   } else {
     task.progress.state = TaskState::awaiting_retry;
     task.progress.last_failure = now;
-    task.progress.retry_at = later(now, task.config.retry_delay);
+    task.progress.retry_at = later(now, task.retry_delay);
   }
   if (!task.registered) {
     task.in_use = false;
@@ -194,7 +184,7 @@ void Core::postpone_end(TaskId id, Instant now) {
   }
   --awaiting_retry_;
   task.progress.last_failure = now;
-  task.progress.retry_at = later(now, task.config.retry_delay);
+  task.progress.retry_at = later(now, task.retry_delay);
   await_retry(id);
 }
 
@@ -263,7 +253,14 @@ Instant Core::next_wake() const {
 std::vector<TaskRecord> Core::records() const {
   std::vector<TaskRecord> records;
   for (const Task& task : tasks_) {
-    if (task.registered) records.push_back({task.row, task.config, task.progress, {}});
+    if (!task.registered) continue;
+    records.push_back({.row = task.row,
+                       .config = {.name = task.name,
+                                  .cron = cron_text(task),
+                                  .retry_delay = task.retry_delay,
+                                  .registration = task.registration},
+                       .progress = task.progress,
+                       .scheduler = {}});
   }
   return records;
 }

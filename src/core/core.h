@@ -74,18 +74,27 @@ class Core {
   [[nodiscard]] Instant next_wake() const;
 
   struct Task {
-    TaskConfig config;
+    std::string name;
+    Duration retry_delay{};
     TaskProgress progress;
-    std::uint32_t schedule = 0;
-    std::uint32_t rank = 0;  // the place of the name in byte order
-    std::int64_t row = PlannedTask::no_row;
+    std::uint32_t registration = 0;  // its place in the list it came with
+    std::uint32_t schedule = 0;      // while it is registered
+    std::uint32_t rank = 0;          // the place of the name in byte order
     bool registered = false;
-    bool in_use = false;                // registered or running
+    bool in_use = false;  // registered or running
+    std::int64_t row = PlannedTask::no_row;
     Instant due_since = no_instant;     // the earliest unserved pulse it was told of
     Instant queued_since = no_instant;  // the key of its entry in ready_; no_instant: none
   };
   [[nodiscard]] const Task& task(TaskId id) const { return tasks_[id]; }
   [[nodiscard]] std::size_t running() const { return running_; }
+  // Of a registered task.
+  [[nodiscard]] const CronExpression& cron(const Task& task) const {
+    return schedules_[task.schedule].cron;
+  }
+  [[nodiscard]] const std::string& cron_text(const Task& task) const {
+    return schedules_[task.schedule].text;
+  }
   // Entries in all queues, stale ones included: bounded by the tasks, not by time (RULES X3).
   [[nodiscard]] std::size_t queued() const {
     return pulses_.size() + telling_.size() + retries_.size() + ready_.size();
@@ -105,6 +114,7 @@ class Core {
 
  private:
   struct Schedule {
+    std::string text;
     CronExpression cron;
     std::vector<TaskId> tasks;   // by rank
     Instant pulse = no_instant;  // the one its tasks are being told of; no_instant: all were

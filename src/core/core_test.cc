@@ -141,7 +141,7 @@ class Pair {
   void end_one() {
     const auto which = std::next(running_.begin(), roll(static_cast<int>(running_.size())));
     const Outcome outcome = roll(3) == 0 ? Outcome::failure : Outcome::success;
-    twin_.end(core_.task(*which).config.name, outcome, now_);
+    twin_.end(core_.task(*which).name, outcome, now_);
     core_.end(*which, outcome, now_);
     running_.erase(which);
   }
@@ -150,7 +150,7 @@ class Pair {
       const std::vector<Start>& starts) const {
     std::vector<std::pair<std::string, Reason>> told;
     for (const Start& start : starts) {
-      told.emplace_back(core_.task(start.task).config.name, start.reason);
+      told.emplace_back(core_.task(start.task).name, start.reason);
     }
     return told;
   }

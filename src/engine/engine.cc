@@ -130,7 +130,7 @@ void Engine::stop(Instant now) {
 
 void Engine::end(TaskId task, Outcome outcome, Instant now, std::string error) {
   make_room(unrecorded_);
-  End end{task, outcome, now, std::move(error), core_.task(task).config.name, {}};
+  End end{task, outcome, now, std::move(error), core_.task(task).name, {}};
   core_.end(task, outcome, now);
   end.progress = core_.task(task).progress;
   unrecorded_.push_back(std::move(end));
@@ -159,9 +159,9 @@ std::vector<Start> Engine::step(Instant now, std::size_t limit) {
   for (const Start& start : starts) {
     const Core::Task& task = core_.task(start.task);
     if (trace_.listens()) {
-      watch([&] { trace_.on(now, RunStart{task.config.name, name_of(start.reason)}); });
+      watch([&] { trace_.on(now, RunStart{task.name, name_of(start.reason)}); });
     }
-    watch([&] { reporter_.run_started(start, task); });
+    watch([&] { reporter_.run_started(start, task, core_.cron(task)); });
   }
   watch([&] { trace_.flush(); });
   return starts;
@@ -241,7 +241,7 @@ bool Engine::make_durable(const std::vector<Start>& starts, Instant now) {
   }
   for (const ClockCorrection& correction : std::exchange(corrected_, {})) {
     watch([&] {
-      reporter_.clock_corrected(core_.task(correction.task).config.name, correction.persisted, now);
+      reporter_.clock_corrected(core_.task(correction.task).name, correction.persisted, now);
     });
   }
   finish_stop(now);

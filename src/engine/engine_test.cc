@@ -259,7 +259,7 @@ TEST_F(EngineTest, keeps_a_run_while_the_list_grows) {
   }
   list.push_back({.name = "zz", .cron = "* * * * *", .retry_delay = 1min});
   engine->initialize(list, now);
-  EXPECT_EQ(engine->core().task(starts[0].task).config.name, "zz");
+  EXPECT_EQ(engine->core().task(starts[0].task).name, "zz");
   engine->end(starts[0].task, Outcome::success, now + 1s);
   EXPECT_EQ(engine->step(now + 1min).size(), 1);
 }

@@ -177,9 +177,9 @@ void Reporter::poll_completed(std::size_t executed, Duration duration, Instant n
         {"duration", duration.count()}});
 }
 
-void Reporter::run_started(const Start& start, const Core::Task& task) {
+void Reporter::run_started(const Start& start, const Core::Task& task, const CronExpression& cron) {
   if (!sink_) return;
-  const EventField name{"taskName", task.config.name};
+  const EventField name{"taskName", task.name};
   if (start.preempts_retry) {
     tell("TaskRetryPreempted",
          Level::info,
@@ -207,7 +207,6 @@ void Reporter::run_started(const Start& start, const Core::Task& task) {
   }
   // The pulses that this one start serves, beyond the first (T6).
   if (start.due_since_before != no_instant) {
-    const auto cron = CronExpression::parse(task.config.cron);
     std::int64_t missed = 0;
     for (auto next = calendar_.find_next(cron, start.due_since_before);
          next && *next <= start.at && missed < missed_max;
@@ -262,7 +261,7 @@ void Reporter::gaps(const Core& core, Instant now) {
   if (!sink_ || now <= gaps_told_) return;
   for (const Calendar::Gap& gap : calendar_.gaps(std::exchange(gaps_told_, now), now)) {
     core.for_each_registered([&](const Core::Task& task) {
-      const auto cron = CronExpression::parse(task.config.cron);
+      const CronExpression& cron = core.cron(task);
       // Once for each civil day that the gap touches.
       for (CivilMinute from = gap.begin; from < gap.end;) {
         const auto skipped = cron.find_at_or_after(from);
@@ -270,7 +269,7 @@ void Reporter::gaps(const Core& core, Instant now) {
         tell("DueSkipped",
              Level::info,
              gap.at,
-             {{"taskName", task.config.name},
+             {{"taskName", task.name},
               {"scheduledTime", format_minute(*skipped)},
               {"reason", std::string{"gap"}}});
         from = std::chrono::floor<std::chrono::days>(*skipped) + std::chrono::days{1};

@@ -28,7 +28,7 @@ class Reporter {
   void poll_completed(std::size_t executed, Duration duration, Instant now);
 
   // Requires that the start is durable, and the task still runs.
-  void run_started(const Start& start, const Core::Task& task);
+  void run_started(const Start& start, const Core::Task& task, const CronExpression& cron);
   void run_ended(const std::string& name,
                  Outcome outcome,
                  const std::string& error,

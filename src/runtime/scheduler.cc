@@ -361,9 +361,9 @@ class Scheduler::Impl {
 
   std::shared_ptr<ActiveRun> make_run(const Start& start) {
     const Core::Task& task = engine_.core().task(start.task);
-    const auto& [callback, time_limit] = callbacks_[task.config.registration];
+    const auto& [callback, time_limit] = callbacks_[task.registration];
     std::stop_source stop;
-    RunInfo info{.task = task.config.name,
+    RunInfo info{.task = task.name,
                  .reason = start.reason,
                  .pulse = task.progress.pulse,
                  .attempt = task.progress.attempt,

@@ -96,14 +96,14 @@ class VirtualScheduler::Impl {
           throw std::runtime_error("virtual time stands still: a task fails at once, for ever");
         }
         const Core::Task& task = engine_->core().task(start.task);
-        RunInfo info{.task = task.config.name,
+        RunInfo info{.task = task.name,
                      .reason = start.reason,
                      .pulse = task.progress.pulse,
                      .attempt = task.progress.attempt,
                      .started = start.at,
                      .stop = {}};
         std::make_shared<ActiveRun>(
-            start.task, std::move(info), callbacks_[task.config.registration].callback, mailbox_)
+            start.task, std::move(info), callbacks_[task.registration].callback, mailbox_)
             ->call();
       }
     }

@@ -144,25 +144,21 @@ class Walk {
       mix_instant(progress.served_until);
       mix_instant(progress.retry_at);
     };
-    const auto mix_config = [&](const TaskConfig& config) {
-      mix(std::hash<std::string>{}(config.name + config.cron));
-    };
+    const auto mix_text = [&](const std::string& text) { mix(std::hash<std::string>{}(text)); };
     mix(static_cast<std::uint64_t>((now - midnight) % 2min / 1ms));  // phase of both schedules
     mix_instant(world_.next_wake());
     mix(static_cast<std::uint64_t>(world_.engine().lifecycle()));
     mix(world_.faults().failing_commits > 0 ? 1 : 0);
     mix(static_cast<std::uint64_t>(world_.faults().crash_in));
-    for (const auto& [number, task] : world_.running()) {
-      mix_config(world_.engine().core().task(task).config);
-    }
     const Core& core = world_.engine().core();
+    for (const auto& [number, task] : world_.running()) mix_text(core.task(task).name);
     core.for_each_registered([&](const Core::Task& task) {
-      mix_config(task.config);
+      mix_text(task.name + core.cron_text(task));
       mix_progress(task.progress);
       mix_instant(core.due_since(task));
     });
     for (const MemoryState::Row& stored : world_.state().rows) {
-      mix_config(stored.config);
+      mix_text(stored.config.name + stored.config.cron);
       mix_progress(stored.progress);
     }
     return digest;

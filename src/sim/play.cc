@@ -114,7 +114,7 @@ class Player {
     const ScriptedRun& run = runs.back();
     const Core::Task& task = world_.engine().core().task(started.task);
     if (run.result == Outcome::failure && run.takes == Duration::zero() &&
-        task.config.retry_delay == Duration::zero()) {
+        task.retry_delay == Duration::zero()) {
       throw MalformedScenario("virtual time would stand still: " + quote(started.name) +
                               " fails at once for ever and is retried at once; let it take a "
                               "millisecond, or wait one for its retry");
