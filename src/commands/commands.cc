@@ -25,6 +25,7 @@
 
 #include "commands/descriptor.h"
 #include "commands/environment.h"
+#include "commands/instances.h"
 #include "commands/output_tail.h"
 #include "commands/spawn.h"
 
@@ -72,6 +73,7 @@ struct Running {
   Run run;
   OutputTail tail;
   Child child;
+  CommandLine line;
   Serial serial = 0;
   Steady::time_point begin;
   Stage stage = Stage::running;
@@ -264,9 +266,11 @@ class Commands::Impl {
       running_.try_emplace(serial);
       by_process_.emplace(unknown_process, serial);
       make_room_for_overdue();
-      running->child =
-          spawner_.spawn(command, run_environment(environment_, command, running->run.info()));
+      if (options_.instances != nullptr) running->line = options_.instances->add();
+      running->child = spawner_.spawn(
+          command, run_environment(environment_, command, running->run.info()), running->line);
     } catch (...) {
+      cross_out(*running);
       by_process_.erase(unknown_process);
       running_.erase(serial);
       deadlines_.erase({never, serial});
@@ -287,6 +291,10 @@ class Commands::Impl {
       }
       ring();
     });
+  }
+
+  void cross_out(const Running& running) {
+    if (options_.instances != nullptr) options_.instances->remove(running.line);
   }
 
   // For every run once: nobody can catch what a stop callback throws.
@@ -419,6 +427,7 @@ class Commands::Impl {
     running_.erase(found);
     deadlines_.erase({running->deadline, serial});
     running->on_stop.reset();
+    cross_out(*running);
     read_rest(*running);
     settle(*running);
   }

@@ -9,6 +9,7 @@
 #include "commands/command.h"
 #include "commands/descriptor.h"
 #include "commands/environment.h"
+#include "commands/instances.h"
 
 namespace dutiful {
 
@@ -37,8 +38,11 @@ class Spawner {
   Spawner(const Spawner&) = delete;
   Spawner& operator=(const Spawner&) = delete;
 
-  // Throws SpawnError. For one thread at a time.
-  [[nodiscard]] Child spawn(const Command& command, Environment environment);
+  // Throws SpawnError. For one thread at a time. The child writes itself down before it can do
+  // anything: not one that runs is missing there, whenever the daemon is killed.
+  [[nodiscard]] Child spawn(const Command& command,
+                            Environment environment,
+                            const CommandLine& line = {});
 
  private:
   Descriptor null_;

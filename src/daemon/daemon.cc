@@ -179,7 +179,8 @@ class Daemon::Impl {
 
  private:
   CommandOptions command_options() {
-    CommandOptions command_options{.instance = instance_, .kill_grace = options_.kill_grace};
+    CommandOptions command_options{
+        .instance = instance_, .instances = &instances_, .kill_grace = options_.kill_grace};
     if (options_.output) {
       command_options.on_output = [this](const RunInfo& run, std::string_view chunk) {
         lines_.add(run.task, chunk);

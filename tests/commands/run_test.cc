@@ -161,6 +161,54 @@ TEST_F(DutifulRun, leaves_no_command_to_go_on_beside_its_restarted_self) {
   EXPECT_EQ(daemon.end().status, 0);
 }
 
+TEST_F(DutifulRun, finds_what_it_left_also_where_the_environment_is_gone) {
+  // One has cleared its environment, one has also left the session, as su does, and one has written
+  // a title over it, as servers do.
+  const Fifo ready = fifo("ready");
+  const std::string overlaps = directory.file("overlaps");
+  write(task("a",
+             "exec 9>" + directory.file("lock") + "; flock -n 9 || echo overlap >> " + overlaps +
+                 "; env -i sleep 1000 & pids=$!; env -i setsid sleep 1000 & pids=\"$pids $!\"; "
+                 "perl -e '$0 = q(x) x 100000; open my $f, q(>), shift; print $f qq(@ARGV $$\\n); "
+                 "close $f; sleep 1000' " +
+                 ready.path() + " $pids & wait"));
+  std::vector<int> handles;
+  {
+    Process daemon{arguments()};
+    std::istringstream processes{ready.read_text()};
+    for (pid_t process = 0; processes >> process;) {
+      const std::string environment = "/proc/" + std::to_string(process) + "/environ";
+      const auto until = std::chrono::steady_clock::now() + patience;
+      while (contents(environment).find("DUTIFUL") != std::string::npos) {
+        ASSERT_LT(std::chrono::steady_clock::now(), until) << "it is not hidden";
+        sched_yield();
+      }
+      handles.push_back(static_cast<int>(syscall(SYS_pidfd_open, process, 0)));
+    }
+    ASSERT_EQ(handles.size(), 3U);
+    daemon.signal(SIGKILL);
+    EXPECT_EQ(daemon.end().status, 128 + SIGKILL);
+  }
+
+  Process daemon{arguments()};
+  EXPECT_EQ(daemon.await("LeftoversEnded")["count"], 4);
+  for (const int handle : handles) {
+    pollfd death{.fd = handle, .events = POLLIN, .revents = 0};
+    EXPECT_EQ(poll(&death, 1, 0), 1);
+    close(handle);
+  }
+  ready.read_text();
+  EXPECT_EQ(contents(overlaps), "");
+  daemon.signal(SIGKILL);
+  daemon.end();
+
+  write("");
+  Process last{arguments()};
+  last.await("LeftoversEnded");
+  last.signal(SIGTERM);
+  EXPECT_EQ(last.end().status, 0);
+}
+
 TEST_F(DutifulRun, leaves_alone_what_a_command_left_on_purpose_before_a_clean_stop) {
   const Fifo ready = fifo("ready");
   const Fifo go = fifo("go");
