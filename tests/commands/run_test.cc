@@ -25,6 +25,11 @@ class DutifulRun : public testing::Test {
     return "[[task]]\nname = \"" + name + "\"\ncron = \"* * * * *\"\nretry = \"1h\"\nrun = '''" +
            script + "'''\n" + more + "\n";
   }
+  // The same, and due again as soon as it has failed.
+  static std::string impatient_task(const std::string& name, const std::string& script) {
+    std::string text = task(name, script);
+    return text.replace(text.find("1h"), 2, "0s");
+  }
   void write(const std::string& text) const { std::ofstream{file} << text; }
   Fifo fifo(const std::string& name) const { return Fifo{directory.file(name)}; }
 
@@ -306,6 +311,41 @@ TEST_F(DutifulRun, refuses_a_state_that_another_holds) {
   EXPECT_THAT(second.err, HasSubstr("is in use by process " + std::to_string(first.id())));
   first.signal(SIGTERM);
   EXPECT_EQ(first.end().status, 0);
+}
+
+TEST_F(DutifulRun, starts_nothing_while_its_state_is_gone) {
+  const Fifo go = fifo("go");
+  write(impatient_task("a", "read x < " + go.path() + "; exit 1"));
+  Process daemon{arguments()};
+  daemon.await("TaskRunStarted", "a");
+  std::filesystem::remove(state);
+  go.release();
+  EXPECT_THAT(daemon.await("StoreFailed")["error"].get<std::string>(),
+              AllOf(HasSubstr(state + "\" was removed"), HasSubstr("put it back, or restart")));
+
+  // Nor does anybody else, who would end what the first one runs.
+  for (const char* suffix : {"-owner", "-wal", "-shm"}) std::filesystem::remove(state + suffix);
+  const Ended second = run_to_end(arguments());
+  EXPECT_EQ(second.status, 1);
+  EXPECT_THAT(second.err,
+              HasSubstr("process " + std::to_string(daemon.id()) + " still works on this state"));
+}
+
+TEST_F(DutifulRun, goes_on_when_its_state_is_back) {
+  const Fifo go = fifo("go");
+  write(impatient_task("a", "read x < " + go.path() + "; exit 1"));
+  Process daemon{arguments({"--kill-grace", "50ms"})};
+  daemon.await("TaskRunStarted", "a");
+  std::filesystem::rename(state, directory.file("away"));
+  go.release();
+  daemon.await("StoreFailed");
+  std::filesystem::rename(directory.file("away"), state);
+  daemon.await("TaskRunStarted", "a");
+
+  daemon.signal(SIGTERM);
+  daemon.await("SchedulerStopRequested");
+  daemon.signal(SIGINT);
+  EXPECT_EQ(daemon.end().status, 0);
 }
 
 TEST_F(DutifulRun, says_what_is_wrong_before_it_does_anything) {
