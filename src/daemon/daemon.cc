@@ -26,6 +26,7 @@
 #include "daemon/log.h"
 #include "daemon/output_lines.h"
 #include "daemon/signals.h"
+#include "daemon/stop_requests.h"
 #include "daemon/supervisor.h"
 #include "time/iso8601.h"
 
@@ -248,13 +249,17 @@ class Daemon::Impl {
   }
 
   void on_signal(int signal) {
-    const bool stopping = stopper_.is_asked();
     if (signal == SIGHUP) {
-      if (!stopping) reload();
-    } else if (!stopping) {
-      stop();
-    } else {
-      end_commands("a second signal came");
+      if (!stopper_.is_asked()) reload();
+      return;
+    }
+    switch (stop_requests_.take(signal, Steady::now())) {
+      case StopRequests::Meaning::stop:
+        return stop();
+      case StopRequests::Meaning::echo:
+        return;
+      case StopRequests::Meaning::end:
+        return end_commands("a second signal came");
     }
   }
 
@@ -339,6 +344,7 @@ class Daemon::Impl {
   Supervisor supervisor_;
   Scheduler scheduler_;
   Stopper stopper_;
+  StopRequests stop_requests_;
   Steady::time_point deadline_ = Steady::time_point::max();  // of the grace
 };
 

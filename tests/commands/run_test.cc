@@ -386,7 +386,7 @@ TEST_F(DutifulRun, shows_status_and_history_while_it_runs) {
 
   daemon.signal(SIGTERM);
   daemon.await("SchedulerStopRequested");
-  daemon.signal(SIGTERM);
+  daemon.signal(SIGINT);
   EXPECT_EQ(daemon.end().status, 0);
   const std::string b = run_to_end({"history", "b", "--state", state}).out;
   EXPECT_THAT(b,
