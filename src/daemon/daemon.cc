@@ -75,6 +75,36 @@ class ScheduledTimes {
   std::unordered_map<std::string, Instant> times_;
 };
 
+// The scheduler starts runs as soon as the state is its own, but nothing begins before the daemon
+// is ready for them, so that is told first. Keeps back a run's start, and what comes after it.
+class Overture {
+ public:
+  using Tell = std::function<void(const Event&)>;
+
+  explicit Overture(Tell tell) : tell_(std::move(tell)) {}
+
+  void take(const Event& event) {
+    const std::lock_guard lock{mutex_};
+    if (!over_ && (event.name == "TaskRunStarted" || !kept_.empty())) {
+      kept_.push_back(event);
+    } else {
+      tell_(event);
+    }
+  }
+
+  void end() {
+    const std::lock_guard lock{mutex_};
+    over_ = true;
+    for (const Event& event : std::exchange(kept_, {})) tell_(event);
+  }
+
+ private:
+  const Tell tell_;
+  std::mutex mutex_;
+  std::vector<Event> kept_;
+  bool over_ = false;
+};
+
 // Does what takes long and ends the daemon, while others are served. It has its thread from the
 // start: when it is needed there may be none to be had.
 class Stopper {
@@ -139,6 +169,7 @@ class Daemon::Impl {
         lines_([this](const std::string& task, std::string_view line) {
           tell("TaskOutput", Level::info, {{"taskName", task}, {"text", std::string{line}}});
         }),
+        overture_([this](const Event& event) { log(event); }),
         instance_(new_instance()),
         instances_(options_.state),
         history_({.state = options_.state,
@@ -152,7 +183,11 @@ class Daemon::Impl {
                     .reinitialize = Reinitialize::reconcile,
                     .max_concurrent = options_.max_concurrent,
                     .zone = zone_,
-                    .events = [this](const Event& event) { take(event); },
+                    .events =
+                        [this](const Event& event) {
+                          scheduled_.take(event);
+                          overture_.take(event);
+                        },
                     .trace = options_.trace,
                     .verify = options_.verify}),
         stopper_([this] { scheduler_.stop(); }) {}
@@ -163,11 +198,13 @@ class Daemon::Impl {
     try {
       sweep();
       on_loaded(tasks);
+      overture_.end();
       commands_.open();
       supervisor_.ready();
       serve();
     } catch (...) {
       // Whatever went wrong: nothing of ours goes on.
+      overture_.end();
       commands_.end_all();
       stopper_.ask();
       (void)stopper_.finish();
@@ -309,11 +346,10 @@ class Daemon::Impl {
   }
 
   void tell(std::string_view name, Level level, std::vector<EventField> fields) {
-    take({.name = name, .level = level, .at = options_.now(), .fields = std::move(fields)});
+    log({.name = name, .level = level, .at = options_.now(), .fields = std::move(fields)});
   }
 
-  void take(const Event& event) {
-    scheduled_.take(event);
+  void log(const Event& event) {
     if (event.level == Level::debug && !options_.verbose) return;
     log_.write(line_of(event));
   }
@@ -337,6 +373,7 @@ class Daemon::Impl {
   Log log_;
   OutputLines lines_;  // belongs to the thread of commands_
   ScheduledTimes scheduled_;
+  Overture overture_;
   const std::string instance_;
   Instances instances_;
   HistoryWriter history_;

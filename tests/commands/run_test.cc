@@ -76,6 +76,14 @@ TEST_F(DutifulRun, ends_its_commands_at_a_second_signal_also_those_that_ignore_S
   EXPECT_EQ(kill(-command, 0), -1);
 }
 
+TEST_F(DutifulRun, says_what_it_has_loaded_before_it_starts_anything) {
+  write(task("a", "true"));
+  Process daemon{arguments()};
+  daemon.await("TaskFileLoaded");
+  daemon.await("TaskRunStarted", "a");
+  daemon.await("TaskRunCompleted", "a");
+}
+
 TEST_F(DutifulRun, ends_its_commands_when_the_grace_is_over) {
   const Fifo ready = fifo("ready");
   write(task("a", "echo here > " + ready.path() + "; exec sleep 1000"));
