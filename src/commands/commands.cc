@@ -51,6 +51,7 @@ Duration duration_of(const timeval& time) {
 
 struct Order {
   std::shared_ptr<const Command> command;
+  std::shared_ptr<const Account> account;
   Run run;
 };
 
@@ -242,7 +243,7 @@ class Commands::Impl {
       running->begin = Steady::now();
       running->result.run = running->run.info();
       try {
-        spawn(running, *order.command, ending);
+        spawn(running, order, ending);
       } catch (const std::exception& error) {
         running->result.spawn_error = error.what();
         settle(*running);
@@ -254,7 +255,7 @@ class Commands::Impl {
 
   // Takes the run if it could be started; throws if not. From the moment that there is a child
   // nothing may fail, so there is room for everything before.
-  void spawn(std::unique_ptr<Running>& running, const Command& command, bool ending) {
+  void spawn(std::unique_ptr<Running>& running, const Order& order, bool ending) {
     if (ending) throw SpawnError("the daemon is ending");
     if (running->run.info().stop.stop_requested()) {
       running->result.past_time_limit = true;
@@ -267,8 +268,11 @@ class Commands::Impl {
       by_process_.emplace(unknown_process, serial);
       make_room_for_overdue();
       if (options_.instances != nullptr) running->line = options_.instances->add();
-      running->child = spawner_.spawn(
-          command, run_environment(environment_, command, running->run.info()), running->line);
+      running->child =
+          spawner_.spawn(*order.command,
+                         run_environment(environment_, *order.command, running->run.info()),
+                         running->line,
+                         order.account.get());
     } catch (...) {
       cross_out(*running);
       by_process_.erase(unknown_process);
@@ -485,10 +489,10 @@ class Commands::Impl {
 Commands::Commands(CommandOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {}
 Commands::~Commands() = default;
 
-Callback Commands::callback(Command command) {
+Callback Commands::callback(Command command, std::shared_ptr<const Account> account) {
   auto shared = std::make_shared<const Command>(std::move(command));
-  return [impl = impl_.get(), shared](Run run) {
-    impl->take({.command = shared, .run = std::move(run)});
+  return [impl = impl_.get(), shared, account = std::move(account)](Run run) {
+    impl->take({.command = shared, .account = account, .run = std::move(run)});
   };
 }
 

@@ -8,6 +8,7 @@
 
 #include <dutiful/run.h>
 
+#include "commands/account.h"
 #include "commands/command.h"
 #include "commands/command_result.h"
 
@@ -50,7 +51,9 @@ class Commands {
   Commands& operator=(const Commands&) = delete;
 
   // What a registration needs. Must not be called any more once this is destroyed.
-  [[nodiscard]] Callback callback(Command command);
+  // The command's user, if it has one, is looked up at each start unless it is given.
+  [[nodiscard]] Callback callback(Command command,
+                                  std::shared_ptr<const Account> account = nullptr);
 
   // Until then runs are taken, but nothing is started.
   void open();

@@ -198,9 +198,12 @@ Spawner::~Spawner() {
   munmap(stack_, stack_size);
 }
 
-Child Spawner::spawn(const Command& command, Environment environment, const CommandLine& line) {
+Child Spawner::spawn(const Command& command,
+                     Environment environment,
+                     const CommandLine& line,
+                     const Account* account) {
   Plan plan{.input = null_.get(), .limit = limit_, .line = line};
-  plan.account = account_of(command);
+  plan.account = account != nullptr ? *account : account_of(command);
   if (plan.account) {
     for (const auto& [name, value] : Environment{
              {"HOME", plan.account->home}, {"LOGNAME", command.user}, {"USER", command.user}}) {

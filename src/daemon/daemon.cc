@@ -19,6 +19,7 @@
 
 #include <dutiful/scheduler.h>
 
+#include "commands/account.h"
 #include "commands/commands.h"
 #include "commands/leftovers.h"
 #include "daemon/event_text.h"
@@ -235,12 +236,14 @@ class Daemon::Impl {
   std::vector<Registration> registrations(const std::vector<TaskDefinition>& tasks) {
     std::vector<Registration> list;
     list.reserve(tasks.size());
+    Accounts accounts;
     for (const TaskDefinition& task : tasks) {
-      list.push_back({.name = task.name,
-                      .cron = task.cron,
-                      .callback = commands_.callback(task.command),
-                      .retry_delay = task.retry_delay,
-                      .time_limit = task.time_limit});
+      list.push_back(
+          {.name = task.name,
+           .cron = task.cron,
+           .callback = commands_.callback(task.command, accounts.find(task.command.user)),
+           .retry_delay = task.retry_delay,
+           .time_limit = task.time_limit});
     }
     return list;
   }
