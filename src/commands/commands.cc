@@ -18,7 +18,6 @@
 
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
-#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
@@ -26,6 +25,7 @@
 #include "commands/descriptor.h"
 #include "commands/environment.h"
 #include "commands/instances.h"
+#include "commands/output_reader.h"
 #include "commands/output_tail.h"
 #include "commands/spawn.h"
 
@@ -36,17 +36,16 @@ using Steady = std::chrono::steady_clock;
 
 // How many commands are started before those that run are looked after again.
 constexpr int spawns_per_turn = 16;
-// How much of one command's output is read before the others have their turn.
-constexpr int reads_per_turn = 16;
 
 Descriptor checked(int descriptor, const char* what) {
   if (descriptor < 0) throw std::system_error(errno, std::generic_category(), what);
   return Descriptor{descriptor};
 }
 
-Duration duration_of(const timeval& time) {
-  return std::chrono::floor<Duration>(std::chrono::seconds{time.tv_sec} +
-                                      std::chrono::microseconds{time.tv_usec});
+void drain(const Descriptor& descriptor) {
+  std::array<char, 4096> ignored{};
+  while (read(descriptor.get(), ignored.data(), ignored.size()) > 0) {
+  }
 }
 
 struct Order {
@@ -92,7 +91,8 @@ class Commands::Impl {
       : options_(std::move(options)),
         environment_(daemon_environment()),
         epoll_(checked(epoll_create1(EPOLL_CLOEXEC), "epoll")),
-        bell_(checked(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), "eventfd")) {
+        bell_(checked(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), "eventfd")),
+        reader_(options_.on_output) {
     if (!options_.instance.empty()) environment_[instance_variable] = options_.instance;
     sigset_t deaths;
     sigemptyset(&deaths);
@@ -104,7 +104,6 @@ class Commands::Impl {
     if (!watch(bell_.get(), bell_serial) || !watch(deaths_.get(), death_serial)) {
       throw std::system_error(errno, std::generic_category(), "epoll");
     }
-    buffer_.resize(64UL * 1024);
     thread_ = std::thread{[this] { loop(); }};
   }
 
@@ -171,9 +170,9 @@ class Commands::Impl {
       for (int i = 0; i < count; ++i) {
         const Serial serial = events[static_cast<std::size_t>(i)].data.u64;
         if (serial == bell_serial) {
-          drain(bell_.get());
+          drain(bell_);
         } else if (serial == death_serial) {
-          drain(deaths_.get());
+          drain(deaths_);
           deaths = true;
         } else {
           read_some(serial);
@@ -183,11 +182,6 @@ class Commands::Impl {
       enforce_deadlines();
     }
     for (auto& [serial, running] : running_) kill(-running->child.process, SIGKILL);
-  }
-
-  void drain(int descriptor) {
-    while (read(descriptor, buffer_.data(), buffer_.size()) > 0) {
-    }
   }
 
   // Takes what other threads have asked for; says whether to go on.
@@ -313,39 +307,7 @@ class Commands::Impl {
     const auto found = running_.find(serial);
     if (found == running_.end()) return;
     Running& running = *found->second;
-    for (int i = 0; i < reads_per_turn; ++i) {
-      const ssize_t size = read(running.child.output.get(), buffer_.data(), buffer_.size());
-      if (size < 0 && (errno == EAGAIN || errno == EINTR)) return;
-      if (size <= 0) {
-        running.child.output.reset();
-        return;
-      }
-      keep(running, {buffer_.data(), static_cast<std::size_t>(size)});
-    }
-  }
-
-  // What is there now and no more: others may hold the pipe, and write for ever.
-  void read_rest(Running& running) {
-    int left = 0;
-    if (!running.child.output.is_open()) return;
-    if (ioctl(running.child.output.get(), FIONREAD, &left) != 0) left = 0;
-    while (left > 0) {
-      const std::size_t wanted = std::min(buffer_.size(), static_cast<std::size_t>(left));
-      const ssize_t size = read(running.child.output.get(), buffer_.data(), wanted);
-      if (size <= 0) break;
-      keep(running, {buffer_.data(), static_cast<std::size_t>(size)});
-      left -= static_cast<int>(size);
-    }
-    running.child.output.reset();
-  }
-
-  void keep(Running& running, std::string_view chunk) {
-    try {
-      running.tail.append(chunk);
-      if (options_.on_output) options_.on_output(running.run.info(), chunk);
-    } catch (...) {
-      // Only this is lost.
-    }
+    reader_.read_some(running.child.output, running.tail, running.run.info());
   }
 
   void reap() {
@@ -359,7 +321,7 @@ class Commands::Impl {
       by_process_.erase(found);
       Running& running = *running_.at(serial);
       running.reaped = true;
-      record(running.result, status, usage);
+      record_end(running.result, status, usage);
       if (running.stage == Stage::running || group_is_gone(running.child.process)) {
         end(serial);
       }
@@ -372,17 +334,6 @@ class Commands::Impl {
   }
 
   static bool group_is_gone(pid_t group) { return kill(-group, 0) != 0 && errno == ESRCH; }
-
-  static void record(CommandResult& result, int status, const rusage& usage) {
-    if (WIFSIGNALED(status)) {
-      result.signal = WTERMSIG(status);
-    } else {
-      result.exit_status = WEXITSTATUS(status);
-    }
-    result.user_time = duration_of(usage.ru_utime);
-    result.system_time = duration_of(usage.ru_stime);
-    result.memory_max = std::int64_t{usage.ru_maxrss} * 1024;
-  }
 
   void terminate(Running& running) {
     if (running.stage != Stage::running) return;
@@ -432,7 +383,7 @@ class Commands::Impl {
     deadlines_.erase({running->deadline, serial});
     running->on_stop.reset();
     cross_out(*running);
-    read_rest(*running);
+    reader_.read_rest(running->child.output, running->tail, running->run.info());
     settle(*running);
   }
 
@@ -473,7 +424,7 @@ class Commands::Impl {
   bool quitting_ = false;
 
   // The thread's own.
-  std::vector<char> buffer_;
+  OutputReader reader_;
   std::vector<Serial> overdue_taken_;
   std::unordered_map<Serial, std::unique_ptr<Running>> running_;
   std::unordered_map<pid_t, Serial> by_process_;  // those that are not reaped
