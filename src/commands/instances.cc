@@ -65,7 +65,7 @@ void refuse_one_that_lives(const std::string& path, const std::vector<Instance>&
   for (const Instance& instance : instances) {
     if (instance.space.empty() || instance.space != space || instance.process == getpid()) continue;
     const auto process = find_process(instance.process);
-    if (!process || process->start != instance.start) continue;
+    if (!process || process->start != instance.start || process->is_ending) continue;
     throw std::runtime_error("process " + std::to_string(instance.process) +
                              " still works on this state (" + path +
                              "), whose files were removed or replaced meanwhile; end it first");

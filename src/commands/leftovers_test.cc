@@ -130,6 +130,19 @@ TEST(Leftovers, are_not_ended_under_a_daemon_that_lives) {
   EXPECT_EQ(Instances{state}.enter("a").size(), 1U);
 }
 
+TEST(Leftovers, of_a_daemon_that_nobody_has_waited_for_are_ended) {
+  TemporaryDirectory directory;
+  const std::string state = directory.file("state.db");
+  const pid_t daemon = fork();
+  if (daemon == 0) _exit(0);
+  siginfo_t ended{};
+  ASSERT_EQ(waitid(P_PID, static_cast<id_t>(daemon), &ended, WEXITED | WNOWAIT), 0);
+  std::ofstream{state + "-commands"} << "name " << process_space() << ' ' << daemon << ' '
+                                     << find_process(daemon).value().start << '\n';
+  EXPECT_EQ(Instances{state}.enter("a").size(), 1U);
+  EXPECT_EQ(waitpid(daemon, nullptr, 0), daemon);
+}
+
 TEST(Leftovers, are_written_down_while_they_run) {
   TemporaryDirectory directory;
   const std::string state = directory.file("state.db");

@@ -15,6 +15,12 @@
 #include "commands/descriptor.h"
 
 namespace dutiful {
+namespace {
+
+// PF_EXITING of the kernel, among the flags that proc(5) tells.
+constexpr unsigned exiting = 4;
+
+}  // namespace
 
 std::int64_t tick_length() {
   return 1'000'000'000 / sysconf(_SC_CLK_TCK);
@@ -46,11 +52,13 @@ std::optional<ProcessEntry> find_process(pid_t process) {
   std::istringstream fields{text.substr(name_end + 1)};
   ProcessEntry entry{.process = process};
   std::string skipped;
-  pid_t group = 0;
-  fields >> skipped >> entry.parent >> group >> entry.session;
-  for (int i = 0; i < 15; ++i) fields >> skipped;
+  char state = 0;
+  unsigned flags = 0;
+  fields >> state >> entry.parent >> skipped >> entry.session >> skipped >> skipped >> flags;
+  for (int i = 0; i < 12; ++i) fields >> skipped;
   fields >> entry.start;
   if (!fields) return std::nullopt;
+  entry.is_ending = state == 'Z' || state == 'X' || (flags & exiting) != 0;
   return entry;
 }
 

@@ -23,6 +23,7 @@ struct ProcessEntry {
   pid_t parent = 0;
   pid_t session = 0;
   Ticks start = 0;
+  bool is_ending = false;  // or has ended, and nobody has taken notice
 };
 
 // Nothing where there is none, or where it may not be seen.
