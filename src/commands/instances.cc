@@ -86,7 +86,7 @@ std::vector<Instance> Instances::enter(const std::string& name) {
         "; it names daemons whose commands may still run: make it readable, or end those commands "
         "and remove it");
   }
-  const std::vector<Instance> before = parse(contents.text);
+  std::vector<Instance> before = parse(contents.text);
   refuse_one_that_lives(path_, before);
   if (!contents.text.empty() && contents.text.back() != '\n') contents.text += '\n';
   write_whole(path_, contents.text + line_of_ours(name));

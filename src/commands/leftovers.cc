@@ -65,6 +65,7 @@ class Search {
       }
     }
     std::vector<ProcessEntry> entries;
+    entries.reserve(found.size());
     for (const pid_t process : found) entries.push_back(all.at(process));
     return entries;
   }

@@ -3,7 +3,6 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
-#include <compare>
 #include <cstring>
 #include <mutex>
 #include <set>
@@ -118,7 +117,7 @@ void Ownership::lock_state() {
 std::optional<Ownership::Identity> Ownership::identify(const std::string& path) {
   struct stat found {};
   if (stat(path.c_str(), &found) != 0) return std::nullopt;
-  return Identity{.device = found.st_dev, .inode = found.st_ino};
+  return Identity{found.st_dev, found.st_ino};
 }
 
 void Ownership::check() {

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <sys/types.h>
@@ -30,11 +31,7 @@ class Ownership {
 
  private:
   // Which file a path leads to.
-  struct Identity {
-    dev_t device = 0;
-    ino_t inode = 0;
-    friend auto operator<=>(const Identity&, const Identity&) = default;
-  };
+  using Identity = std::pair<dev_t, ino_t>;
   struct Watched {
     std::string path;
     std::optional<Identity> identity{};  // once it is there
