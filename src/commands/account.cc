@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <system_error>
+#include <utility>
 
 #include <grp.h>
 #include <pwd.h>
@@ -31,6 +32,21 @@ std::optional<Account> find_account(const std::string& user) {
   } while (getgrouplist(user.c_str(), entry.pw_gid, account.groups.data(), &count) < 0);
   account.groups.resize(static_cast<std::size_t>(count));
   return account;
+}
+
+std::shared_ptr<const Account> Accounts::find(const std::string& user) {
+  if (user.empty()) return nullptr;
+  const auto [known, is_new] = known_.try_emplace(user);
+  if (is_new) {
+    try {
+      if (auto account = find_account(user)) {
+        known->second = std::make_shared<const Account>(std::move(*account));
+      }
+    } catch (const std::system_error&) {
+      // Told when it is needed.
+    }
+  }
+  return known->second;
 }
 
 }  // namespace dutiful

@@ -5,6 +5,8 @@
 #include <optional>
 #include <string>
 
+#include <sys/resource.h>
+
 #include <dutiful/run.h>
 
 namespace dutiful {
@@ -28,5 +30,8 @@ struct CommandResult {
 
 // "exit status 3: cannot connect": what happened, and the last line that the command wrote.
 [[nodiscard]] std::string reason_of(const CommandResult& result);
+
+// What wait4() told of its end.
+void record_end(CommandResult& result, int status, const rusage& usage);
 
 }  // namespace dutiful

@@ -18,13 +18,14 @@
 
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
-#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 
 #include "commands/descriptor.h"
 #include "commands/environment.h"
+#include "commands/instances.h"
+#include "commands/output_reader.h"
 #include "commands/output_tail.h"
 #include "commands/spawn.h"
 
@@ -35,21 +36,21 @@ using Steady = std::chrono::steady_clock;
 
 // How many commands are started before those that run are looked after again.
 constexpr int spawns_per_turn = 16;
-// How much of one command's output is read before the others have their turn.
-constexpr int reads_per_turn = 16;
 
 Descriptor checked(int descriptor, const char* what) {
   if (descriptor < 0) throw std::system_error(errno, std::generic_category(), what);
   return Descriptor{descriptor};
 }
 
-Duration duration_of(const timeval& time) {
-  return std::chrono::floor<Duration>(std::chrono::seconds{time.tv_sec} +
-                                      std::chrono::microseconds{time.tv_usec});
+void drain(const Descriptor& descriptor) {
+  std::array<char, 4096> ignored{};
+  while (read(descriptor.get(), ignored.data(), ignored.size()) > 0) {
+  }
 }
 
 struct Order {
   std::shared_ptr<const Command> command;
+  std::shared_ptr<const Account> account;
   Run run;
 };
 
@@ -72,6 +73,7 @@ struct Running {
   Run run;
   OutputTail tail;
   Child child;
+  CommandLine line;
   Serial serial = 0;
   Steady::time_point begin;
   Stage stage = Stage::running;
@@ -89,7 +91,8 @@ class Commands::Impl {
       : options_(std::move(options)),
         environment_(daemon_environment()),
         epoll_(checked(epoll_create1(EPOLL_CLOEXEC), "epoll")),
-        bell_(checked(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), "eventfd")) {
+        bell_(checked(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), "eventfd")),
+        reader_(options_.on_output) {
     if (!options_.instance.empty()) environment_[instance_variable] = options_.instance;
     sigset_t deaths;
     sigemptyset(&deaths);
@@ -101,7 +104,6 @@ class Commands::Impl {
     if (!watch(bell_.get(), bell_serial) || !watch(deaths_.get(), death_serial)) {
       throw std::system_error(errno, std::generic_category(), "epoll");
     }
-    buffer_.resize(64UL * 1024);
     thread_ = std::thread{[this] { loop(); }};
   }
 
@@ -168,9 +170,9 @@ class Commands::Impl {
       for (int i = 0; i < count; ++i) {
         const Serial serial = events[static_cast<std::size_t>(i)].data.u64;
         if (serial == bell_serial) {
-          drain(bell_.get());
+          drain(bell_);
         } else if (serial == death_serial) {
-          drain(deaths_.get());
+          drain(deaths_);
           deaths = true;
         } else {
           read_some(serial);
@@ -180,11 +182,6 @@ class Commands::Impl {
       enforce_deadlines();
     }
     for (auto& [serial, running] : running_) kill(-running->child.process, SIGKILL);
-  }
-
-  void drain(int descriptor) {
-    while (read(descriptor, buffer_.data(), buffer_.size()) > 0) {
-    }
   }
 
   // Takes what other threads have asked for; says whether to go on.
@@ -240,7 +237,7 @@ class Commands::Impl {
       running->begin = Steady::now();
       running->result.run = running->run.info();
       try {
-        spawn(running, *order.command, ending);
+        spawn(running, order, ending);
       } catch (const std::exception& error) {
         running->result.spawn_error = error.what();
         settle(*running);
@@ -252,7 +249,7 @@ class Commands::Impl {
 
   // Takes the run if it could be started; throws if not. From the moment that there is a child
   // nothing may fail, so there is room for everything before.
-  void spawn(std::unique_ptr<Running>& running, const Command& command, bool ending) {
+  void spawn(std::unique_ptr<Running>& running, const Order& order, bool ending) {
     if (ending) throw SpawnError("the daemon is ending");
     if (running->run.info().stop.stop_requested()) {
       running->result.past_time_limit = true;
@@ -264,9 +261,14 @@ class Commands::Impl {
       running_.try_emplace(serial);
       by_process_.emplace(unknown_process, serial);
       make_room_for_overdue();
+      if (options_.instances != nullptr) running->line = options_.instances->add();
       running->child =
-          spawner_.spawn(command, run_environment(environment_, command, running->run.info()));
+          spawner_.spawn(*order.command,
+                         run_environment(environment_, *order.command, running->run.info()),
+                         running->line,
+                         order.account.get());
     } catch (...) {
+      cross_out(*running);
       by_process_.erase(unknown_process);
       running_.erase(serial);
       deadlines_.erase({never, serial});
@@ -289,6 +291,10 @@ class Commands::Impl {
     });
   }
 
+  void cross_out(const Running& running) {
+    if (options_.instances != nullptr) options_.instances->remove(running.line);
+  }
+
   // For every run once: nobody can catch what a stop callback throws.
   void make_room_for_overdue() {
     const std::lock_guard lock{mutex_};
@@ -301,39 +307,7 @@ class Commands::Impl {
     const auto found = running_.find(serial);
     if (found == running_.end()) return;
     Running& running = *found->second;
-    for (int i = 0; i < reads_per_turn; ++i) {
-      const ssize_t size = read(running.child.output.get(), buffer_.data(), buffer_.size());
-      if (size < 0 && (errno == EAGAIN || errno == EINTR)) return;
-      if (size <= 0) {
-        running.child.output.reset();
-        return;
-      }
-      keep(running, {buffer_.data(), static_cast<std::size_t>(size)});
-    }
-  }
-
-  // What is there now and no more: others may hold the pipe, and write for ever.
-  void read_rest(Running& running) {
-    int left = 0;
-    if (!running.child.output.is_open()) return;
-    if (ioctl(running.child.output.get(), FIONREAD, &left) != 0) left = 0;
-    while (left > 0) {
-      const std::size_t wanted = std::min(buffer_.size(), static_cast<std::size_t>(left));
-      const ssize_t size = read(running.child.output.get(), buffer_.data(), wanted);
-      if (size <= 0) break;
-      keep(running, {buffer_.data(), static_cast<std::size_t>(size)});
-      left -= static_cast<int>(size);
-    }
-    running.child.output.reset();
-  }
-
-  void keep(Running& running, std::string_view chunk) {
-    try {
-      running.tail.append(chunk);
-      if (options_.on_output) options_.on_output(running.run.info(), chunk);
-    } catch (...) {
-      // Only this is lost.
-    }
+    reader_.read_some(running.child.output, running.tail, running.run.info());
   }
 
   void reap() {
@@ -347,7 +321,7 @@ class Commands::Impl {
       by_process_.erase(found);
       Running& running = *running_.at(serial);
       running.reaped = true;
-      record(running.result, status, usage);
+      record_end(running.result, status, usage);
       if (running.stage == Stage::running || group_is_gone(running.child.process)) {
         end(serial);
       }
@@ -360,17 +334,6 @@ class Commands::Impl {
   }
 
   static bool group_is_gone(pid_t group) { return kill(-group, 0) != 0 && errno == ESRCH; }
-
-  static void record(CommandResult& result, int status, const rusage& usage) {
-    if (WIFSIGNALED(status)) {
-      result.signal = WTERMSIG(status);
-    } else {
-      result.exit_status = WEXITSTATUS(status);
-    }
-    result.user_time = duration_of(usage.ru_utime);
-    result.system_time = duration_of(usage.ru_stime);
-    result.memory_max = std::int64_t{usage.ru_maxrss} * 1024;
-  }
 
   void terminate(Running& running) {
     if (running.stage != Stage::running) return;
@@ -419,7 +382,8 @@ class Commands::Impl {
     running_.erase(found);
     deadlines_.erase({running->deadline, serial});
     running->on_stop.reset();
-    read_rest(*running);
+    cross_out(*running);
+    reader_.read_rest(running->child.output, running->tail, running->run.info());
     settle(*running);
   }
 
@@ -460,7 +424,7 @@ class Commands::Impl {
   bool quitting_ = false;
 
   // The thread's own.
-  std::vector<char> buffer_;
+  OutputReader reader_;
   std::vector<Serial> overdue_taken_;
   std::unordered_map<Serial, std::unique_ptr<Running>> running_;
   std::unordered_map<pid_t, Serial> by_process_;  // those that are not reaped
@@ -476,10 +440,10 @@ class Commands::Impl {
 Commands::Commands(CommandOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {}
 Commands::~Commands() = default;
 
-Callback Commands::callback(Command command) {
+Callback Commands::callback(Command command, std::shared_ptr<const Account> account) {
   auto shared = std::make_shared<const Command>(std::move(command));
-  return [impl = impl_.get(), shared](Run run) {
-    impl->take({.command = shared, .run = std::move(run)});
+  return [impl = impl_.get(), shared, account = std::move(account)](Run run) {
+    impl->take({.command = shared, .account = account, .run = std::move(run)});
   };
 }
 

@@ -8,16 +8,20 @@
 
 #include <dutiful/run.h>
 
+#include "commands/account.h"
 #include "commands/command.h"
 #include "commands/command_result.h"
 
 namespace dutiful {
 
+class Instances;
+
 struct CommandOptions {
-  std::string instance{};         // marks every process of ours (leftovers.h)
-  Duration kill_grace{10'000};    // between SIGTERM and SIGKILL
-  Duration death_max{5'000};      // how long a killed group may take to be gone
-  std::size_t output_max = 8192;  // bytes of its output that a result keeps
+  std::string instance{};          // marks every process of ours (leftovers.h)
+  Instances* instances = nullptr;  // where they are written down; must outlive this
+  Duration kill_grace{10'000};     // between SIGTERM and SIGKILL
+  Duration death_max{5'000};       // how long a killed group may take to be gone
+  std::size_t output_max = 8192;   // bytes of its output that a result keeps
   // Both are called by the one thread that serves all, and should be quick. One that throws has not
   // heard of what it was given, and nobody else minds.
   std::function<void(const RunInfo&, std::string_view)> on_output{};  // everything, as it comes
@@ -47,7 +51,9 @@ class Commands {
   Commands& operator=(const Commands&) = delete;
 
   // What a registration needs. Must not be called any more once this is destroyed.
-  [[nodiscard]] Callback callback(Command command);
+  // The command's user, if it has one, is looked up at each start unless it is given.
+  [[nodiscard]] Callback callback(Command command,
+                                  std::shared_ptr<const Account> account = nullptr);
 
   // Until then runs are taken, but nothing is started.
   void open();

@@ -21,7 +21,6 @@
 #include <dutiful/testing.h>
 
 #include "commands/descriptor.h"
-#include "commands/leftovers.h"
 #include "support/temporary_directory.h"
 #include "support/times.h"
 
@@ -243,7 +242,9 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST_F(CommandRuns, fail_where_the_host_has_no_descriptor_left) {
 #ifdef __SANITIZE_ADDRESS__
-  GTEST_SKIP() << "the sanitizer needs descriptors of its own to look at an object";
+  // At a call of a virtual function UndefinedBehaviorSanitizer asks, by a pipe, whether the object
+  // can be read, and takes it for none where there is no pipe. Spawner.* has what can do without.
+  GTEST_SKIP() << "the sanitizer needs a pipe of its own to look at an object";
 #endif
   commands.open();
   rlimit before{};
@@ -338,69 +339,6 @@ TEST_F(CommandRuns, wait_for_the_gate_and_fail_if_it_never_opens) {
   start(shell("echo ran"));
   commands.end_all();
   EXPECT_EQ(reason_of(wait()), "it could not be started: the daemon is ending");
-}
-
-TEST(Leftovers, are_found_by_the_name_of_their_daemon) {
-  int pipe_ends[2];
-  ASSERT_EQ(pipe(pipe_ends), 0);
-  const std::string mine = new_instance();
-  const auto start_one = [&](const std::string& instance) {
-    const pid_t process = fork();
-    if (process == 0) {
-      setenv("DUTIFUL_INSTANCE", instance.c_str(), 1);
-      // Forks twice and leaves the session; only then tells.
-      execl("/bin/sh",
-            "sh",
-            "-c",
-            ("(setsid sh -c 'echo >&" + std::to_string(pipe_ends[1]) +
-             "; exec sleep 1000' &) ; exec sleep 1000")
-                .c_str(),
-            nullptr);
-      _exit(127);
-    }
-    char told = 0;
-    EXPECT_EQ(read(pipe_ends[0], &told, 1), 1);
-    return process;
-  };
-  const pid_t left = start_one(mine);
-  const pid_t other = start_one("another");
-
-  const Sweep sweep = end_leftovers({mine}, 10s);
-  EXPECT_GE(sweep.ended, 2U);
-  EXPECT_THAT(sweep.remaining, testing::IsEmpty());
-  EXPECT_EQ(waitpid(left, nullptr, 0), left);
-  EXPECT_EQ(waitpid(other, nullptr, WNOHANG), 0);
-
-  EXPECT_GE(end_leftovers({"another"}, 10s).ended, 2U);
-  EXPECT_EQ(waitpid(other, nullptr, 0), other);
-  close(pipe_ends[0]);
-  close(pipe_ends[1]);
-}
-
-TEST(Leftovers, of_names_that_cannot_be_read_are_not_taken_for_none) {
-  TemporaryDirectory directory;
-  const std::string state = directory.file("state.db");
-  ASSERT_EQ(mkdir((state + "-commands").c_str(), 0700), 0);  // opens, and cannot be read
-  try {
-    Instances{state}.enter("a");
-    FAIL() << "it was taken for empty";
-  } catch (const std::runtime_error& error) {
-    EXPECT_THAT(error.what(),
-                AllOf(HasSubstr(state + "-commands cannot be read: Is a directory"),
-                      HasSubstr("make it readable")));
-  }
-}
-
-TEST(Leftovers, names_are_kept_until_their_processes_are_gone) {
-  TemporaryDirectory directory;
-  Instances instances{directory.file("state.db")};
-  EXPECT_THAT(instances.enter("a"), testing::IsEmpty());
-  EXPECT_THAT(instances.enter("b"), testing::ElementsAre("a"));
-  EXPECT_THAT(instances.enter("c"), testing::ElementsAre("a", "b"));
-  instances.keep_only("c");
-  EXPECT_THAT(instances.enter("d"), testing::ElementsAre("c"));
-  instances.clear();
-  EXPECT_THAT(instances.enter("e"), testing::IsEmpty());
 }
 
 }  // namespace

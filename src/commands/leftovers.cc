@@ -1,23 +1,17 @@
 #include "commands/leftovers.h"
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
-#include <charconv>
 #include <csignal>
-#include <cstdio>
-#include <filesystem>
-#include <fstream>
-#include <random>
+#include <map>
 #include <set>
-#include <sstream>
-#include <stdexcept>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
-#include <fcntl.h>
 #include <poll.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 #include "commands/descriptor.h"
 #include "commands/environment.h"
@@ -27,35 +21,7 @@ namespace {
 
 using Steady = std::chrono::steady_clock;
 
-struct Contents {
-  std::string text{};
-  int error = 0;  // why there is no more of it
-};
-
-Contents read_whole(const std::string& path) {
-  Contents contents;
-  const Descriptor file{open(path.c_str(), O_RDONLY | O_CLOEXEC)};
-  std::array<char, 4096> chunk{};
-  ssize_t size = -1;
-  while (file.is_open() && (size = read(file.get(), chunk.data(), chunk.size())) > 0) {
-    contents.text.append(chunk.data(), static_cast<std::size_t>(size));
-  }
-  if (size < 0) contents.error = errno;
-  return contents;
-}
-
-// Replaces the file as a whole.
-void write_lines(const std::string& path, const std::vector<std::string>& lines) {
-  const std::string next = path + "-next";
-  std::ofstream file{next, std::ios::trunc};
-  for (const std::string& line : lines) file << line << '\n';
-  file.close();
-  if (!file || std::rename(next.c_str(), path.c_str()) != 0) {
-    throw std::system_error(errno, std::generic_category(), path + " cannot be written");
-  }
-}
-
-bool has_marker(const std::string& environment, const std::set<std::string>& markers) {
+bool has_marker(std::string_view environment, const std::set<std::string, std::less<>>& markers) {
   for (std::size_t begin = 0; begin < environment.size();) {
     const std::size_t end = std::min(environment.find('\0', begin), environment.size());
     if (markers.contains(environment.substr(begin, end - begin))) return true;
@@ -64,117 +30,153 @@ bool has_marker(const std::string& environment, const std::set<std::string>& mar
   return false;
 }
 
-struct Marked {
-  int process;
+// Says of every process whether it is one that these daemons have left.
+class Search {
+ public:
+  explicit Search(const std::vector<Instance>& instances) {
+    const std::string space = process_space();
+    for (const Instance& instance : instances) {
+      markers_.insert(std::string{instance_variable} + '=' + instance.name);
+      if (instance.space.empty() || instance.space != space) continue;
+      for (const StartedCommand& command : instance.commands) {
+        commands_[command.process].push_back({command, instance.alive_until});
+      }
+    }
+  }
+
+  [[nodiscard]] std::vector<ProcessEntry> look() const {
+    std::map<pid_t, ProcessEntry> all;
+    for (const ProcessEntry& entry : all_processes()) all.emplace(entry.process, entry);
+    all.erase(getpid());  // and so nothing is ours because it is a child of this one
+    std::set<pid_t> sessions = sessions_without_leader(all);
+    std::set<pid_t> found;
+    for (const auto& [process, entry] : all) {
+      if (is_recorded_leader(entry) || sessions.contains(entry.session) ||
+          has_marker(environment_of(process), markers_)) {
+        found.insert(process);
+      }
+    }
+    // Its children, theirs, and so on.
+    for (bool more = true; std::exchange(more, false);) {
+      for (const auto& [process, entry] : all) {
+        if (found.contains(entry.parent) || found.contains(entry.session)) {
+          more = found.insert(process).second || more;
+        }
+      }
+    }
+    std::vector<ProcessEntry> entries;
+    entries.reserve(found.size());
+    for (const pid_t process : found) entries.push_back(all.at(process));
+    return entries;
+  }
+
+ private:
+  struct Recorded {
+    StartedCommand command;
+    Ticks alive_until;
+  };
+
+  [[nodiscard]] bool is_recorded_leader(const ProcessEntry& entry) const {
+    const auto recorded = commands_.find(entry.process);
+    return recorded != commands_.end() &&
+           std::ranges::any_of(recorded->second, [&](const Recorded& one) {
+             return entry.start >= one.command.not_before && entry.start <= one.command.not_after;
+           });
+  }
+
+  // The number of a session belongs to nobody else while it has members; afterwards it may be given
+  // to another. So the session of a leader that is gone is the one that was written down only where
+  // a member was born while the daemon knew the leader to be there.
+  [[nodiscard]] std::set<pid_t> sessions_without_leader(
+      const std::map<pid_t, ProcessEntry>& all) const {
+    std::set<pid_t> sessions;
+    for (const auto& [process, entry] : all) {
+      const auto recorded = commands_.find(entry.session);
+      if (recorded == commands_.end() || all.contains(entry.session)) continue;
+      for (const Recorded& one : recorded->second) {
+        if (entry.start >= one.command.not_before && entry.start <= one.alive_until) {
+          sessions.insert(entry.session);
+        }
+      }
+    }
+    return sessions;
+  }
+
+  std::set<std::string, std::less<>> markers_;
+  std::map<pid_t, std::vector<Recorded>> commands_;
+};
+
+struct Held {
+  ProcessEntry entry;
   Descriptor handle;
 };
 
-std::vector<Marked> find_marked(const std::set<std::string>& markers) {
-  std::vector<Marked> found;
-  bool shows_us = false;
-  std::error_code error;
-  std::filesystem::directory_iterator entry{"/proc", error};
-  for (; !error && entry != std::filesystem::directory_iterator{}; entry.increment(error)) {
-    const std::string name = entry->path().filename().string();
-    int process = 0;
-    const auto [end, bad] = std::from_chars(name.data(), name.data() + name.size(), process);
-    if (bad != std::errc{} || end != name.data() + name.size()) continue;
-    if (process == getpid()) {
-      shows_us = true;
-      continue;
-    }
-    // The handle comes first: should the number be another's by then, so is the environment.
-    Descriptor handle{static_cast<int>(syscall(SYS_pidfd_open, process, 0))};
-    if (!handle.is_open()) {
-      if (errno == ESRCH || errno == EINVAL || errno == ENOENT) continue;  // it is gone
-      throw std::system_error(
-          errno,
-          std::generic_category(),
-          "no hold on process " + name + ", which a daemon before may have left (pidfd_open)");
-    }
-    if (has_marker(read_whole(entry->path() / "environ").text, markers)) {
-      found.push_back({process, std::move(handle)});
-    }
-  }
-  if (error || !shows_us) {
-    throw std::runtime_error(
-        "/proc shows no processes" + (error ? " (" + error.message() + ')' : std::string{}) +
-        ", so what a daemon before may have left cannot be found; mount proc there");
-  }
-  return found;
+// Whether it is gone by then.
+bool wait_for(const Held& held, Steady::time_point until) {
+  const auto left = std::chrono::ceil<Duration>(until - Steady::now());
+  pollfd waiting{.fd = held.handle.get(), .events = POLLIN, .revents = 0};
+  return poll(&waiting, 1, static_cast<int>(std::max(left, Duration::zero()).count())) > 0;
 }
 
-// Whether it is gone by then.
-bool wait_for(const Marked& marked, Steady::time_point until) {
-  const auto left = std::chrono::ceil<Duration>(until - Steady::now());
-  pollfd waiting{.fd = marked.handle.get(), .events = POLLIN, .revents = 0};
-  return poll(&waiting, 1, static_cast<int>(std::max(left, Duration::zero()).count())) > 0;
+void send(const Held& held, int signal) {
+  syscall(SYS_pidfd_send_signal, held.handle.get(), signal, nullptr, 0);
+}
+
+// Takes hold of it, unless it is gone.
+std::optional<Held> hold(const ProcessEntry& entry) {
+  Held held{entry, Descriptor{static_cast<int>(syscall(SYS_pidfd_open, entry.process, 0))}};
+  if (!held.handle.is_open()) {
+    if (errno == ESRCH || errno == EINVAL || errno == ENOENT) return std::nullopt;
+    throw std::system_error(errno,
+                            std::generic_category(),
+                            "no hold on process " + std::to_string(entry.process) +
+                                ", which a daemon before has left (pidfd_open)");
+  }
+  // The number may be another's by now.
+  const auto now = find_process(entry.process);
+  if (!now || now->start != entry.start || wait_for(held, Steady::time_point{}))
+    return std::nullopt;
+  return held;
+}
+
+// All of them, stopped: none can fork any more, or lose the parent by which it is known. Two looks
+// in a row must find nothing new, as one may have forked while it was being looked for.
+std::vector<Held> stop_all(const Search& search, Steady::time_point until) {
+  std::vector<Held> all;
+  std::set<std::pair<pid_t, Ticks>> known;
+  for (int clean = 0; clean < 2; ++clean) {
+    for (const ProcessEntry& entry : search.look()) {
+      if (known.contains({entry.process, entry.start})) continue;
+      auto held = hold(entry);
+      if (!held) continue;
+      known.insert({entry.process, entry.start});
+      send(*held, SIGSTOP);
+      all.push_back(std::move(*held));
+      clean = -1;
+    }
+    if (Steady::now() > until) break;
+  }
+  return all;
 }
 
 }  // namespace
 
-std::vector<std::string> Instances::enter(const std::string& instance) {
-  const Contents contents = read_whole(path_);
-  if (contents.error != 0 && contents.error != ENOENT) {
-    throw std::runtime_error(
-        path_ + " cannot be read: " + std::generic_category().message(contents.error) +
-        "; it names daemons whose commands may still run: make it readable, or end those commands "
-        "and remove it");
-  }
-  std::istringstream lines{contents.text};
-  std::vector<std::string> before;
-  for (std::string line; std::getline(lines, line);) {
-    if (!line.empty()) before.push_back(line);
-  }
-  std::vector<std::string> all = before;
-  all.push_back(instance);
-  write_lines(path_, all);
-  return before;
-}
-
-void Instances::keep_only(const std::string& instance) {
-  write_lines(path_, {instance});
-}
-
-void Instances::clear() {
-  std::remove(path_.c_str());
-}
-
-std::string new_instance() {
-  std::random_device random;
-  std::string name;
-  for (int i = 0; i < 4; ++i) {
-    std::ostringstream part;
-    part << std::hex << random();
-    name += part.str();
-  }
-  return name;
-}
-
-Sweep end_leftovers(const std::vector<std::string>& instances, Duration wait_max) {
+Sweep end_leftovers(const std::vector<Instance>& instances, Duration wait_max) {
   Sweep sweep;
   if (instances.empty()) return sweep;
-  std::set<std::string> markers;
-  for (const std::string& instance : instances) {
-    markers.insert(std::string{instance_variable} + '=' + instance);
-  }
-
-  // Until two looks in a row find nothing: one may have forked while it was being looked for.
+  const Search search{instances};
   const auto until = Steady::now() + wait_max;
-  for (int clean = 0; clean < 2;) {
-    const std::vector<Marked> found = find_marked(markers);
-    clean = found.empty() ? clean + 1 : 0;
-    for (const Marked& marked : found) {
-      syscall(SYS_pidfd_send_signal, marked.handle.get(), SIGKILL, nullptr, 0);
-    }
-    for (const Marked& marked : found) {
-      if (wait_for(marked, until)) {
+  while (sweep.remaining.empty()) {
+    const std::vector<Held> found = stop_all(search, until);
+    if (found.empty()) break;
+    for (const Held& held : found) send(held, SIGKILL);
+    for (const Held& held : found) {
+      if (wait_for(held, until)) {
         ++sweep.ended;
       } else {
-        sweep.remaining.push_back(marked.process);
+        sweep.remaining.push_back(held.entry.process);
       }
     }
-    if (!sweep.remaining.empty()) break;
   }
   return sweep;
 }

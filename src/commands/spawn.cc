@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <ctime>
 #include <optional>
 #include <span>
 #include <system_error>
@@ -35,7 +36,7 @@ constexpr std::size_t kernel_signals_size = 8;
 constexpr int signal_max = 64;
 
 // What the child does before it is another program; where one fails, it says which.
-enum class Step { none, session, descriptors, groups, group, user, directory, program };
+enum class Step { none, session, record, descriptors, groups, group, user, directory, program };
 
 // All that the child needs, made beforehand: the two share their memory, so it may not allocate,
 // lock, or call anything of the C library that keeps a state. Bare system calls also pass by
@@ -49,6 +50,7 @@ struct Plan {
   int input = -1;
   int output = -1;
   rlimit limit{};
+  CommandLine line{};
 
   Step failed = Step::none;
   int error = 0;
@@ -61,10 +63,22 @@ __attribute__((no_sanitize("address", "thread", "undefined"))) int fail(Plan& pl
   return 127;
 }
 
+__attribute__((no_sanitize("address", "thread", "undefined"))) bool write_down(CommandLine& line) {
+  timespec now{};
+  syscall(SYS_clock_gettime, CLOCK_BOOTTIME, &now);
+  const std::int64_t nanoseconds = now.tv_sec * std::int64_t{1'000'000'000} + now.tv_nsec;
+  line.put(CommandLine::process_at, CommandLine::process_width, syscall(SYS_getpid));
+  line.put(CommandLine::not_after_at, CommandLine::ticks_width, nanoseconds / line.tick_length);
+  const long written = syscall(SYS_pwrite64, line.file, line.text, CommandLine::size, line.place);
+  if (written >= 0 && written != static_cast<long>(CommandLine::size)) errno = ENOSPC;
+  return written == static_cast<long>(CommandLine::size);
+}
+
 // Runs in the child, on a stack of its own.
 __attribute__((no_sanitize("address", "thread", "undefined"))) int become(void* argument) {
   Plan& plan = *static_cast<Plan*>(argument);
   if (syscall(SYS_setsid) < 0) return fail(plan, Step::session);
+  if (plan.line.file >= 0 && !write_down(plan.line)) return fail(plan, Step::record);
 
   // Ignored signals stay ignored across an exec, so each is given back its default.
   const std::array<unsigned long, 4> default_action{};
@@ -109,6 +123,8 @@ __attribute__((no_sanitize("address", "thread", "undefined"))) int become(void* 
 std::string reason_of(const Plan& plan, const Command& command) {
   const std::string why = std::strerror(plan.error);
   switch (plan.failed) {
+    case Step::record:
+      return "it cannot be written down beside the state: " + why;
     case Step::groups:
     case Step::group:
     case Step::user:
@@ -182,9 +198,12 @@ Spawner::~Spawner() {
   munmap(stack_, stack_size);
 }
 
-Child Spawner::spawn(const Command& command, Environment environment) {
-  Plan plan{.input = null_.get(), .limit = limit_};
-  plan.account = account_of(command);
+Child Spawner::spawn(const Command& command,
+                     Environment environment,
+                     const CommandLine& line,
+                     const Account* account) {
+  Plan plan{.input = null_.get(), .limit = limit_, .line = line};
+  plan.account = account != nullptr ? *account : account_of(command);
   if (plan.account) {
     for (const auto& [name, value] : Environment{
              {"HOME", plan.account->home}, {"LOGNAME", command.user}, {"USER", command.user}}) {

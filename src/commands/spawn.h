@@ -6,9 +6,11 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 
+#include "commands/account.h"
 #include "commands/command.h"
 #include "commands/descriptor.h"
 #include "commands/environment.h"
+#include "commands/instances.h"
 
 namespace dutiful {
 
@@ -37,8 +39,13 @@ class Spawner {
   Spawner(const Spawner&) = delete;
   Spawner& operator=(const Spawner&) = delete;
 
-  // Throws SpawnError. For one thread at a time.
-  [[nodiscard]] Child spawn(const Command& command, Environment environment);
+  // Throws SpawnError. For one thread at a time. The child writes itself down before it can do
+  // anything: not one that runs is missing there, whenever the daemon is killed. Its user is looked
+  // up unless the account is given.
+  [[nodiscard]] Child spawn(const Command& command,
+                            Environment environment,
+                            const CommandLine& line = {},
+                            const Account* account = nullptr);
 
  private:
   Descriptor null_;

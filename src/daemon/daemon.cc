@@ -19,6 +19,7 @@
 
 #include <dutiful/scheduler.h>
 
+#include "commands/account.h"
 #include "commands/commands.h"
 #include "commands/leftovers.h"
 #include "daemon/event_text.h"
@@ -26,6 +27,7 @@
 #include "daemon/log.h"
 #include "daemon/output_lines.h"
 #include "daemon/signals.h"
+#include "daemon/stop_requests.h"
 #include "daemon/supervisor.h"
 #include "time/iso8601.h"
 
@@ -72,6 +74,36 @@ class ScheduledTimes {
 
   std::mutex mutex_;
   std::unordered_map<std::string, Instant> times_;
+};
+
+// The scheduler starts runs as soon as the state is its own, but nothing begins before the daemon
+// is ready for them, so that is told first. Keeps back a run's start, and what comes after it.
+class Overture {
+ public:
+  using Tell = std::function<void(const Event&)>;
+
+  explicit Overture(Tell tell) : tell_(std::move(tell)) {}
+
+  void take(const Event& event) {
+    const std::lock_guard lock{mutex_};
+    if (!over_ && (event.name == "TaskRunStarted" || !kept_.empty())) {
+      kept_.push_back(event);
+    } else {
+      tell_(event);
+    }
+  }
+
+  void end() {
+    const std::lock_guard lock{mutex_};
+    over_ = true;
+    for (const Event& event : std::exchange(kept_, {})) tell_(event);
+  }
+
+ private:
+  const Tell tell_;
+  std::mutex mutex_;
+  std::vector<Event> kept_;
+  bool over_ = false;
 };
 
 // Does what takes long and ends the daemon, while others are served. It has its thread from the
@@ -138,6 +170,7 @@ class Daemon::Impl {
         lines_([this](const std::string& task, std::string_view line) {
           tell("TaskOutput", Level::info, {{"taskName", task}, {"text", std::string{line}}});
         }),
+        overture_([this](const Event& event) { log(event); }),
         instance_(new_instance()),
         instances_(options_.state),
         history_({.state = options_.state,
@@ -151,7 +184,11 @@ class Daemon::Impl {
                     .reinitialize = Reinitialize::reconcile,
                     .max_concurrent = options_.max_concurrent,
                     .zone = zone_,
-                    .events = [this](const Event& event) { take(event); },
+                    .events =
+                        [this](const Event& event) {
+                          scheduled_.take(event);
+                          overture_.take(event);
+                        },
                     .trace = options_.trace,
                     .verify = options_.verify}),
         stopper_([this] { scheduler_.stop(); }) {}
@@ -162,11 +199,13 @@ class Daemon::Impl {
     try {
       sweep();
       on_loaded(tasks);
+      overture_.end();
       commands_.open();
       supervisor_.ready();
       serve();
     } catch (...) {
       // Whatever went wrong: nothing of ours goes on.
+      overture_.end();
       commands_.end_all();
       stopper_.ask();
       (void)stopper_.finish();
@@ -179,7 +218,8 @@ class Daemon::Impl {
 
  private:
   CommandOptions command_options() {
-    CommandOptions command_options{.instance = instance_, .kill_grace = options_.kill_grace};
+    CommandOptions command_options{
+        .instance = instance_, .instances = &instances_, .kill_grace = options_.kill_grace};
     if (options_.output) {
       command_options.on_output = [this](const RunInfo& run, std::string_view chunk) {
         lines_.add(run.task, chunk);
@@ -196,12 +236,14 @@ class Daemon::Impl {
   std::vector<Registration> registrations(const std::vector<TaskDefinition>& tasks) {
     std::vector<Registration> list;
     list.reserve(tasks.size());
+    Accounts accounts;
     for (const TaskDefinition& task : tasks) {
-      list.push_back({.name = task.name,
-                      .cron = task.cron,
-                      .callback = commands_.callback(task.command),
-                      .retry_delay = task.retry_delay,
-                      .time_limit = task.time_limit});
+      list.push_back(
+          {.name = task.name,
+           .cron = task.cron,
+           .callback = commands_.callback(task.command, accounts.find(task.command.user)),
+           .retry_delay = task.retry_delay,
+           .time_limit = task.time_limit});
     }
     return list;
   }
@@ -247,13 +289,17 @@ class Daemon::Impl {
   }
 
   void on_signal(int signal) {
-    const bool stopping = stopper_.is_asked();
     if (signal == SIGHUP) {
-      if (!stopping) reload();
-    } else if (!stopping) {
-      stop();
-    } else {
-      end_commands("a second signal came");
+      if (!stopper_.is_asked()) reload();
+      return;
+    }
+    switch (stop_requests_.take(signal, Steady::now())) {
+      case StopRequests::Meaning::stop:
+        return stop();
+      case StopRequests::Meaning::echo:
+        return;
+      case StopRequests::Meaning::end:
+        return end_commands("a second signal came");
     }
   }
 
@@ -303,11 +349,10 @@ class Daemon::Impl {
   }
 
   void tell(std::string_view name, Level level, std::vector<EventField> fields) {
-    take({.name = name, .level = level, .at = options_.now(), .fields = std::move(fields)});
+    log({.name = name, .level = level, .at = options_.now(), .fields = std::move(fields)});
   }
 
-  void take(const Event& event) {
-    scheduled_.take(event);
+  void log(const Event& event) {
     if (event.level == Level::debug && !options_.verbose) return;
     log_.write(line_of(event));
   }
@@ -331,6 +376,7 @@ class Daemon::Impl {
   Log log_;
   OutputLines lines_;  // belongs to the thread of commands_
   ScheduledTimes scheduled_;
+  Overture overture_;
   const std::string instance_;
   Instances instances_;
   HistoryWriter history_;
@@ -338,6 +384,7 @@ class Daemon::Impl {
   Supervisor supervisor_;
   Scheduler scheduler_;
   Stopper stopper_;
+  StopRequests stop_requests_;
   Steady::time_point deadline_ = Steady::time_point::max();  // of the grace
 };
 

@@ -57,14 +57,16 @@ std::optional<std::pair<std::string, std::string>> read_variable(std::string_vie
 }
 
 // Splits what stands behind the fields: the first % that has no backslash before it ends the
-// command and begins its input, in which every other such % is a newline. \% is a plain %.
+// command and begins its input, in which every other such % is a newline. \% is a plain %. Where
+// crons differ it is as with Debian's: a backslash may be escaped too, so \\% ends the command, in
+// which \\ is one backslash; in the input it stays two, and \\% is \ and a plain %.
 void split_command(std::string_view text, CrontabJob& job) {
   bool escaped = false;
   std::size_t i = 0;
   for (; i < text.size(); ++i) {
     const char c = text[i];
     if (c == '%' && !escaped) break;
-    if (c == '%') job.command.pop_back();
+    if (escaped && (c == '%' || c == '\\')) job.command.pop_back();
     job.command += c;
     escaped = c == '\\' && !escaped;
   }

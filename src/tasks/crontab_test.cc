@@ -102,9 +102,22 @@ TEST(Crontab, percent_signs_end_the_command) {
   EXPECT_EQ(split("cat%a%\\"), "cat|a\n\\");
   EXPECT_EQ(split("cat%"), "cat|");
   EXPECT_EQ(split("%a"), "|a\n");
-  EXPECT_EQ(split("a\\b \\\\ c"), "a\\b \\\\ c|");
-  // The first backslash escapes the second, which therefore does not escape the sign.
-  EXPECT_EQ(split("a\\\\%b"), "a\\\\|b\n");
+}
+
+// As cron 3.0pl1-162 of Debian 12 was seen to do.
+TEST(Crontab, backslashes_are_escaped_as_with_the_cron_of_Debian) {
+  const auto split = [](const std::string& text) {
+    const CrontabJob read = job("@daily " + text);
+    return read.command + '|' + read.input;
+  };
+  EXPECT_EQ(split(R"(a\b)"), R"(a\b|)");
+  EXPECT_EQ(split(R"(a\\b)"), R"(a\b|)");
+  EXPECT_EQ(split(R"(a\\\\b)"), R"(a\\b|)");
+  EXPECT_EQ(split(R"(a\\\%b\c)"), R"(a\%b\c|)");
+  EXPECT_EQ(split(R"(a\\\b)"), R"(a\\b|)");
+  EXPECT_EQ(split(R"(a\\%b)"), "a\\|b\n");
+  EXPECT_EQ(split(R"(cat%y\\%z\%w)"), "cat|y\\%z%w\n");
+  EXPECT_EQ(split(R"(cat%a\\b\)"), "cat|a\\\\b\\\n");
 }
 
 TEST(Crontab, what_steers_cron_itself_has_no_equivalent) {

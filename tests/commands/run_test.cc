@@ -25,6 +25,11 @@ class DutifulRun : public testing::Test {
     return "[[task]]\nname = \"" + name + "\"\ncron = \"* * * * *\"\nretry = \"1h\"\nrun = '''" +
            script + "'''\n" + more + "\n";
   }
+  // The same, and due again as soon as it has failed.
+  static std::string impatient_task(const std::string& name, const std::string& script) {
+    std::string text = task(name, script);
+    return text.replace(text.find("1h"), 2, "0s");
+  }
   void write(const std::string& text) const { std::ofstream{file} << text; }
   Fifo fifo(const std::string& name) const { return Fifo{directory.file(name)}; }
 
@@ -69,6 +74,14 @@ TEST_F(DutifulRun, ends_its_commands_at_a_second_signal_also_those_that_ignore_S
               HasSubstr("it was ended with the daemon: killed by SIGKILL"));
   EXPECT_EQ(daemon.end().status, 0);
   EXPECT_EQ(kill(-command, 0), -1);
+}
+
+TEST_F(DutifulRun, says_what_it_has_loaded_before_it_starts_anything) {
+  write(task("a", "true"));
+  Process daemon{arguments()};
+  daemon.await("TaskFileLoaded");
+  daemon.await("TaskRunStarted", "a");
+  daemon.await("TaskRunCompleted", "a");
 }
 
 TEST_F(DutifulRun, ends_its_commands_when_the_grace_is_over) {
@@ -159,6 +172,54 @@ TEST_F(DutifulRun, leaves_no_command_to_go_on_beside_its_restarted_self) {
   daemon.await("LeftoversEnded");
   daemon.signal(SIGTERM);
   EXPECT_EQ(daemon.end().status, 0);
+}
+
+TEST_F(DutifulRun, finds_what_it_left_also_where_the_environment_is_gone) {
+  // One has cleared its environment, one has also left the session, as su does, and one has written
+  // a title over it, as servers do.
+  const Fifo ready = fifo("ready");
+  const std::string overlaps = directory.file("overlaps");
+  write(task("a",
+             "exec 9>" + directory.file("lock") + "; flock -n 9 || echo overlap >> " + overlaps +
+                 "; env -i sleep 1000 & pids=$!; env -i setsid sleep 1000 & pids=\"$pids $!\"; "
+                 "perl -e '$0 = q(x) x 100000; open my $f, q(>), shift; print $f qq(@ARGV $$\\n); "
+                 "close $f; sleep 1000' " +
+                 ready.path() + " $pids & wait"));
+  std::vector<int> handles;
+  {
+    Process daemon{arguments()};
+    std::istringstream processes{ready.read_text()};
+    for (pid_t process = 0; processes >> process;) {
+      const std::string environment = "/proc/" + std::to_string(process) + "/environ";
+      const auto until = std::chrono::steady_clock::now() + patience;
+      while (contents(environment).find("DUTIFUL") != std::string::npos) {
+        ASSERT_LT(std::chrono::steady_clock::now(), until) << "it is not hidden";
+        sched_yield();
+      }
+      handles.push_back(static_cast<int>(syscall(SYS_pidfd_open, process, 0)));
+    }
+    ASSERT_EQ(handles.size(), 3U);
+    daemon.signal(SIGKILL);
+    EXPECT_EQ(daemon.end().status, 128 + SIGKILL);
+  }
+
+  Process daemon{arguments()};
+  EXPECT_EQ(daemon.await("LeftoversEnded")["count"], 4);
+  for (const int handle : handles) {
+    pollfd death{.fd = handle, .events = POLLIN, .revents = 0};
+    EXPECT_EQ(poll(&death, 1, 0), 1);
+    close(handle);
+  }
+  ready.read_text();
+  EXPECT_EQ(contents(overlaps), "");
+  daemon.signal(SIGKILL);
+  daemon.end();
+
+  write("");
+  Process last{arguments()};
+  last.await("LeftoversEnded");
+  last.signal(SIGTERM);
+  EXPECT_EQ(last.end().status, 0);
 }
 
 TEST_F(DutifulRun, leaves_alone_what_a_command_left_on_purpose_before_a_clean_stop) {
@@ -260,6 +321,41 @@ TEST_F(DutifulRun, refuses_a_state_that_another_holds) {
   EXPECT_EQ(first.end().status, 0);
 }
 
+TEST_F(DutifulRun, starts_nothing_while_its_state_is_gone) {
+  const Fifo go = fifo("go");
+  write(impatient_task("a", "read x < " + go.path() + "; exit 1"));
+  Process daemon{arguments()};
+  daemon.await("TaskRunStarted", "a");
+  std::filesystem::remove(state);
+  go.release();
+  EXPECT_THAT(daemon.await("StoreFailed")["error"].get<std::string>(),
+              AllOf(HasSubstr(state + "\" was removed"), HasSubstr("put it back, or restart")));
+
+  // Nor does anybody else, who would end what the first one runs.
+  for (const char* suffix : {"-owner", "-wal", "-shm"}) std::filesystem::remove(state + suffix);
+  const Ended second = run_to_end(arguments());
+  EXPECT_EQ(second.status, 1);
+  EXPECT_THAT(second.err,
+              HasSubstr("process " + std::to_string(daemon.id()) + " still works on this state"));
+}
+
+TEST_F(DutifulRun, goes_on_when_its_state_is_back) {
+  const Fifo go = fifo("go");
+  write(impatient_task("a", "read x < " + go.path() + "; exit 1"));
+  Process daemon{arguments({"--kill-grace", "50ms"})};
+  daemon.await("TaskRunStarted", "a");
+  std::filesystem::rename(state, directory.file("away"));
+  go.release();
+  daemon.await("StoreFailed");
+  std::filesystem::rename(directory.file("away"), state);
+  daemon.await("TaskRunStarted", "a");
+
+  daemon.signal(SIGTERM);
+  daemon.await("SchedulerStopRequested");
+  daemon.signal(SIGINT);
+  EXPECT_EQ(daemon.end().status, 0);
+}
+
 TEST_F(DutifulRun, says_what_is_wrong_before_it_does_anything) {
   EXPECT_EQ(run_to_end(arguments()).status, 2);  // there is no file
   write("[[task]]\nname = \"a\"\ncron = \"bad\"\nrun = \"true\"\n");
@@ -298,7 +394,7 @@ TEST_F(DutifulRun, shows_status_and_history_while_it_runs) {
 
   daemon.signal(SIGTERM);
   daemon.await("SchedulerStopRequested");
-  daemon.signal(SIGTERM);
+  daemon.signal(SIGINT);
   EXPECT_EQ(daemon.end().status, 0);
   const std::string b = run_to_end({"history", "b", "--state", state}).out;
   EXPECT_THAT(b,

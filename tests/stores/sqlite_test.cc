@@ -226,6 +226,83 @@ TEST_F(Sqlite, is_one_state_by_whatever_link_it_is_reached) {
   EXPECT_THROW((void)open_sqlite_store(directory.file("link.db")), StateHeldError);
 }
 
+TEST_F(Sqlite, is_one_state_by_a_hard_link_too) {
+  make_state();
+  const std::string other = directory.file("hard.db");
+  std::filesystem::create_hard_link(path, other);
+  int go[2];
+  ASSERT_EQ(pipe(go), 0);
+  const pid_t child = fork();  // which knows nothing of what this process opens from now on
+  if (child == 0) {
+    char byte = 0;
+    (void)!read(go[0], &byte, 1);
+    const bool is_held = error_of<StateHeldError>([&] {
+                           (void)open_sqlite_store(other);
+                         }).ends_with("or use another state");
+    tamper("SELECT name FROM task");
+    _exit(is_held ? 0 : 1);
+  }
+  const auto held = open_sqlite_store(path);
+  held->replace(plan_of(held->load()), "us");
+  EXPECT_THROW((void)open_sqlite_store(other), StateHeldError);
+
+  (void)!write(go[1], "x", 1);
+  int status = -1;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+  // Whoever closes a database as the last one removes its log. Nobody was, so SQLite's own locks
+  // have outlived the one that was refused.
+  EXPECT_TRUE(std::filesystem::exists(path + "-wal"));
+  close(go[0]);
+  close(go[1]);
+}
+
+// Removal of the lock's file lets nobody in.
+TEST_F(Sqlite, is_held_also_where_the_file_that_names_the_holder_is_removed) {
+  make_state();
+  int ready[2];
+  ASSERT_EQ(pipe(ready), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    const auto held = open_sqlite_store(path);
+    (void)!write(ready[1], "x", 1);
+    while (true) pause();
+  }
+  char byte = 0;
+  ASSERT_EQ(read(ready[0], &byte, 1), 1);
+  std::filesystem::remove(path + "-owner");
+  EXPECT_THAT(error_of<StateHeldError>([&] { (void)open_sqlite_store(path); }),
+              HasSubstr("is in use by another process"));
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
+  close(ready[0]);
+  close(ready[1]);
+  EXPECT_EQ(open_sqlite_store(path)->load().size(), 2);
+}
+
+// P1: what is written to a file that nobody can open again is not durable.
+TEST_F(Sqlite, records_nothing_while_a_file_of_it_is_gone) {
+  for (const std::string suffix : {"", "-wal", "-shm", "-owner"}) {
+    SCOPED_TRACE(suffix);
+    TemporaryDirectory elsewhere;
+    const std::string state = elsewhere.file("state.db");
+    const std::string file = state + suffix;
+    const auto store = open_sqlite_store(state);
+    const auto rows = store->replace(plan_of({}, planned("a")), "us");
+    const RowUpdate update{rows[0], {}};
+    store->commit({{update}});
+
+    std::filesystem::rename(file, elsewhere.file("away"));
+    EXPECT_THAT(error_of<StoreError>([&] { store->commit({{update}}); }),
+                AllOf(HasSubstr(file + "\" was removed"), HasSubstr("put it back, or restart")));
+    std::ofstream{file} << "";
+    EXPECT_THAT(error_of<StoreError>([&] { store->commit({{update}}); }),
+                HasSubstr(file + "\" was replaced"));
+    std::filesystem::rename(elsewhere.file("away"), file);
+    store->commit({{update}});
+  }
+}
+
 // The lock dies with its process, however that ends.
 TEST_F(Sqlite, is_free_again_when_its_holder_is_killed) {
   make_state();

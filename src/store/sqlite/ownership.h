@@ -1,13 +1,22 @@
 // One live scheduler per state, among all processes of a host (RULES P6).
 #pragma once
 
+#include <optional>
 #include <string>
+#include <utility>
+#include <vector>
+
+#include <sys/types.h>
 
 namespace dutiful {
 
-// Holds a lock of the operating system, which dies with the process however that ends. The lock is
-// on a file of its own beside the state: closing any descriptor of the state itself would take away
-// SQLite's locks.
+// Holds two locks of the operating system, which die with the process however that ends: one on a
+// file beside the state, which names the holder, and one on the state itself, which is the same by
+// whatever name the file is reached, and stays where the first file is removed.
+//
+// Closing any descriptor of the state takes away the locks that SQLite has in this process. So this
+// must outlive every connection of its holder, and a state that this process holds already is not
+// even opened.
 class Ownership {
  public:
   // Throws StateHeldError, which names the holder, or StoreError where there can be no lock.
@@ -16,8 +25,29 @@ class Ownership {
   Ownership(const Ownership&) = delete;
   Ownership& operator=(const Ownership&) = delete;
 
+  // Throws StoreError where a file of the state is not the one any more that is being written: what
+  // would be recorded there nobody could find again.
+  void check();
+
  private:
-  int descriptor_;
+  // Which file a path leads to.
+  using Identity = std::pair<dev_t, ino_t>;
+  struct Watched {
+    std::string path;
+    std::optional<Identity> identity{};  // once it is there
+  };
+  class HeldHere;
+
+  static std::optional<Identity> identify(const std::string& path);
+  void lock_name(const std::string& path);
+  void lock_state();
+  void release() noexcept;
+
+  std::string state_;
+  int name_descriptor_ = -1;
+  int state_descriptor_ = -1;
+  std::optional<Identity> held_;  // what this process holds by this
+  std::vector<Watched> watched_;
 };
 
 }  // namespace dutiful

@@ -236,6 +236,7 @@ class SqliteStore : public Store {
     database_.execute("PRAGMA journal_mode = WAL");
     database_.execute("PRAGMA synchronous = FULL");
     migrate();
+    ownership_.check();
     update_.emplace(database_, R"(
       UPDATE progress SET scheduler = ?12, state = ?1, boot_pending = ?2, orphan_pending = ?3,
         attempt = ?4, pulse = ?5, first_coming = ?6, served_until = ?7, last_attempt = ?8,
@@ -251,6 +252,7 @@ class SqliteStore : public Store {
   }
 
   std::vector<std::int64_t> replace(const Plan& plan, const std::string& scheduler) override {
+    ownership_.check();
     Transaction transaction{database_};
     const std::int64_t writer = add_scheduler(scheduler);
     remove(plan.removed);
@@ -264,6 +266,7 @@ class SqliteStore : public Store {
   }
 
   void commit(std::span<const RowUpdate> updates) override {
+    ownership_.check();
     Transaction transaction{database_};
     for (const RowUpdate& update : updates) write_progress(update.row, update.progress, writer_);
     transaction.commit();

@@ -1,0 +1,157 @@
+#include "commands/instances.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <fstream>
+#include <random>
+#include <sstream>
+#include <stdexcept>
+#include <system_error>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace dutiful {
+namespace {
+
+// Replaces the file as a whole.
+void write_whole(const std::string& path, const std::string& text) {
+  const std::string next = path + "-next";
+  std::ofstream file{next, std::ios::trunc};
+  file << text;
+  file.close();
+  if (!file || std::rename(next.c_str(), path.c_str()) != 0) {
+    throw std::system_error(errno, std::generic_category(), path + " cannot be written");
+  }
+}
+
+std::string line_of_ours(const std::string& name) {
+  const std::string space = process_space();
+  const auto self = find_process(getpid());
+  std::ostringstream line;
+  line << name;
+  if (!space.empty() && self) line << ' ' << space << ' ' << self->process << ' ' << self->start;
+  line << '\n';
+  return line.str();
+}
+
+// Lines that say nothing are passed over: what a host that lost its power made of the file is about
+// processes that are gone.
+std::vector<Instance> parse(const std::string& text) {
+  std::vector<Instance> instances;
+  std::istringstream lines{text};
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream fields{line};
+    if (line.starts_with('@')) {
+      StartedCommand command;
+      fields.ignore();
+      if (!(fields >> command.process >> command.not_before >> command.not_after)) continue;
+      if (instances.empty()) continue;
+      Instance& owner = instances.back();
+      owner.alive_until = std::max(owner.alive_until, command.not_after);
+      if (command.process > 0) owner.commands.push_back(command);
+    } else if (Instance instance; fields >> instance.name) {
+      if (!(fields >> instance.space >> instance.process >> instance.start)) instance.space.clear();
+      instances.push_back(std::move(instance));
+    }
+  }
+  return instances;
+}
+
+void refuse_one_that_lives(const std::string& path, const std::vector<Instance>& instances) {
+  const std::string space = process_space();
+  for (const Instance& instance : instances) {
+    if (instance.space.empty() || instance.space != space || instance.process == getpid()) continue;
+    const auto process = find_process(instance.process);
+    if (!process || process->start != instance.start || process->is_ending) continue;
+    throw std::runtime_error("process " + std::to_string(instance.process) +
+                             " still works on this state (" + path +
+                             "), whose files were removed or replaced meanwhile; end it first");
+  }
+}
+
+constexpr std::size_t not_before_at = CommandLine::process_at + CommandLine::process_width + 1;
+static_assert(CommandLine::not_after_at == not_before_at + CommandLine::ticks_width + 1);
+static_assert(CommandLine::size == CommandLine::not_after_at + CommandLine::ticks_width + 1);
+
+}  // namespace
+
+std::vector<Instance> Instances::enter(const std::string& name) {
+  Contents contents = read_whole(path_);
+  if (contents.error != 0 && contents.error != ENOENT) {
+    throw std::runtime_error(
+        path_ + " cannot be read: " + std::generic_category().message(contents.error) +
+        "; it names daemons whose commands may still run: make it readable, or end those commands "
+        "and remove it");
+  }
+  std::vector<Instance> before = parse(contents.text);
+  refuse_one_that_lives(path_, before);
+  if (!contents.text.empty() && contents.text.back() != '\n') contents.text += '\n';
+  write_whole(path_, contents.text + line_of_ours(name));
+  return before;
+}
+
+void Instances::keep_only(const std::string& name) {
+  const std::string ours = line_of_ours(name);
+  write_whole(path_, ours);
+  file_ = Descriptor{open(path_.c_str(), O_WRONLY | O_CLOEXEC)};
+  if (!file_.is_open()) {
+    throw std::system_error(errno, std::generic_category(), path_ + " cannot be written");
+  }
+  lines_begin_ = static_cast<std::int64_t>(ours.size());
+  lines_count_ = 0;
+  free_.clear();
+}
+
+void Instances::clear() {
+  std::remove(path_.c_str());
+}
+
+CommandLine Instances::add() {
+  struct stat open_one {};
+  struct stat named_one {};
+  if (fstat(file_.get(), &open_one) != 0 || stat(path_.c_str(), &named_one) != 0 ||
+      open_one.st_ino != named_one.st_ino || open_one.st_dev != named_one.st_dev) {
+    throw std::runtime_error(path_ +
+                             " was removed or replaced, and nothing is run that is not written "
+                             "down there; put it back, or restart the daemon");
+  }
+  if (free_.empty()) {
+    free_.reserve(lines_count_ + 1 > free_.capacity() ? 2 * (lines_count_ + 1) : 0);
+    free_.push_back(lines_begin_ + static_cast<std::int64_t>(lines_count_ * CommandLine::size));
+    ++lines_count_;
+  }
+  CommandLine line{.file = file_.get(), .place = free_.back(), .tick_length = tick_length()};
+  free_.pop_back();
+  std::ranges::fill(line.text, ' ');
+  line.text[0] = '@';
+  line.text[CommandLine::size - 1] = '\n';
+  line.put(not_before_at, CommandLine::ticks_width, ticks_now());
+  return line;
+}
+
+void Instances::remove(const CommandLine& line) noexcept {
+  if (line.file < 0) return;
+  CommandLine ended = line;
+  ended.put(CommandLine::process_at, CommandLine::process_width, 0);
+  ended.put(CommandLine::not_after_at, CommandLine::ticks_width, ticks_now());
+  // Where it cannot be written, which there is room for, the line names a process that is gone.
+  [[maybe_unused]] const ssize_t written =
+      pwrite(line.file, ended.text, CommandLine::size, line.place);
+  free_.push_back(line.place);
+}
+
+std::string new_instance() {
+  std::random_device random;
+  std::string name;
+  for (int i = 0; i < 4; ++i) {
+    std::ostringstream part;
+    part << std::hex << random();
+    name += part.str();
+  }
+  return name;
+}
+
+}  // namespace dutiful

@@ -1,0 +1,93 @@
+// What a daemon writes down beside its state, so that the next one can find what it left.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "commands/descriptor.h"
+#include "commands/processes.h"
+
+namespace dutiful {
+
+// A command that was started: the leader of a session, born between these two.
+struct StartedCommand {
+  pid_t process = 0;
+  Ticks not_before = 0;
+  Ticks not_after = 0;
+};
+
+// A daemon that worked on the state and did not end as it should have.
+struct Instance {
+  std::string name{};   // random; all its commands carry it in their environment
+  std::string space{};  // process_space(); in another one the numbers below say nothing
+  pid_t process = 0;
+  Ticks start = 0;
+  Ticks alive_until = 0;                   // when it was last known to live
+  std::vector<StartedCommand> commands{};  // that it had not seen the end of
+};
+
+// Where a command is written down, by itself, just before it becomes another program: whoever runs
+// can be found. A line of the file, of which its process and the instant are still to be filled in.
+struct CommandLine {
+  static constexpr std::size_t process_at = 1;
+  static constexpr std::size_t process_width = 10;
+  static constexpr std::size_t not_after_at = 33;
+  static constexpr std::size_t ticks_width = 20;
+  static constexpr std::size_t size = 54;
+
+  // Right-aligned. Calls nothing: the child shares its memory with the daemon.
+  __attribute__((no_sanitize("address", "thread", "undefined"))) void put(std::size_t at,
+                                                                          std::size_t width,
+                                                                          std::int64_t number) {
+    const std::size_t last = at + width - 1;
+    for (std::size_t i = last; i + 1 > at; --i, number /= 10) {
+      text[i] = number > 0 || i == last ? static_cast<char>('0' + number % 10) : ' ';
+    }
+  }
+
+  int file = -1;  // none: it is not written down
+  std::int64_t place = 0;
+  std::int64_t tick_length = 1;
+  char text[size] = {};  // NOLINT(modernize-avoid-c-arrays): as plain as can be
+};
+
+// The daemons that have not ended well, and their commands, in the file `<state>-commands`:
+//
+//   NAME BOOT,NAMESPACE PROCESS START   a daemon
+//   @PROCESS NOT_BEFORE NOT_AFTER       a command of it; process 0: a line to be used again
+//
+// No other daemon's commands can be mistaken for theirs, and what the commands of a daemon that
+// ended well left behind on purpose is left alone. A page cache outlives a killed daemon, and
+// nothing outlives a host, so nothing is forced to the disk.
+//
+// To be used only by whoever owns the state, and by one thread at a time.
+class Instances {
+ public:
+  explicit Instances(const std::string& state) : path_(state + "-commands") {}
+
+  // Enters a name, and returns those that are there already. Throws where one of those lives, or
+  // where the file cannot be read, and leaves it as it is then, or where it cannot be written.
+  std::vector<Instance> enter(const std::string& name);
+  // Only this one is left: the processes of the others are gone. From now on commands can be added.
+  void keep_only(const std::string& name);
+  // Nothing is left.
+  void clear();
+
+  // A line for a command that is to be started now. Throws where the file is not there any more.
+  [[nodiscard]] CommandLine add();
+  // The command has ended.
+  void remove(const CommandLine& line) noexcept;
+
+ private:
+  std::string path_;
+  Descriptor file_;
+  std::int64_t lines_begin_ = 0;
+  std::size_t lines_count_ = 0;
+  std::vector<std::int64_t> free_;  // places; has room for all
+};
+
+// A name that nobody else has.
+[[nodiscard]] std::string new_instance();
+
+}  // namespace dutiful

@@ -1,0 +1,59 @@
+#include "commands/output_reader.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+namespace dutiful {
+namespace {
+
+constexpr std::size_t buffer_size = 64UL * 1024;
+
+// How much of one command's output is read before the others have their turn.
+constexpr int reads_per_turn = 16;
+
+}  // namespace
+
+OutputReader::OutputReader(OnOutput on_output)
+    : on_output_(std::move(on_output)), buffer_(buffer_size) {}
+
+void OutputReader::read_some(Descriptor& pipe, OutputTail& tail, const RunInfo& run) {
+  for (int i = 0; i < reads_per_turn; ++i) {
+    const ssize_t size = read(pipe.get(), buffer_.data(), buffer_.size());
+    if (size < 0 && (errno == EAGAIN || errno == EINTR)) return;
+    if (size <= 0) {
+      pipe.reset();
+      return;
+    }
+    keep(static_cast<std::size_t>(size), tail, run);
+  }
+}
+
+void OutputReader::read_rest(Descriptor& pipe, OutputTail& tail, const RunInfo& run) {
+  int left = 0;
+  if (!pipe.is_open()) return;
+  if (ioctl(pipe.get(), FIONREAD, &left) != 0) left = 0;
+  while (left > 0) {
+    const std::size_t wanted = std::min(buffer_.size(), static_cast<std::size_t>(left));
+    const ssize_t size = read(pipe.get(), buffer_.data(), wanted);
+    if (size <= 0) break;
+    keep(static_cast<std::size_t>(size), tail, run);
+    left -= static_cast<int>(size);
+  }
+  pipe.reset();
+}
+
+void OutputReader::keep(std::size_t size, OutputTail& tail, const RunInfo& run) {
+  const std::string_view chunk{buffer_.data(), size};
+  try {
+    tail.append(chunk);
+    if (on_output_) on_output_(run, chunk);
+  } catch (...) {
+    // Only this is lost.
+  }
+}
+
+}  // namespace dutiful

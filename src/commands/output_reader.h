@@ -1,0 +1,34 @@
+// Reads what commands write, a little at a time, so that each has its turn.
+#pragma once
+
+#include <functional>
+#include <string_view>
+#include <vector>
+
+#include <dutiful/run.h>
+
+#include "commands/descriptor.h"
+#include "commands/output_tail.h"
+
+namespace dutiful {
+
+// For one thread. Whoever it is told to and throws has not heard of it; nobody else minds.
+class OutputReader {
+ public:
+  using OnOutput = std::function<void(const RunInfo&, std::string_view)>;
+
+  explicit OutputReader(OnOutput on_output);
+
+  // Some of what is there; closes the pipe at its end.
+  void read_some(Descriptor& pipe, OutputTail& tail, const RunInfo& run);
+  // What is there now and no more, as others may hold the pipe, and write for ever; closes it.
+  void read_rest(Descriptor& pipe, OutputTail& tail, const RunInfo& run);
+
+ private:
+  void keep(std::size_t size, OutputTail& tail, const RunInfo& run);
+
+  const OnOutput on_output_;
+  std::vector<char> buffer_;
+};
+
+}  // namespace dutiful
