@@ -127,7 +127,7 @@ do_bench() {
   case ${1-} in
     ''|--quick)
       need build bench compare
-      build release cron_bench cron_calls cron_peer scheduler_bench dutiful commands_bench -- -DDUTIFUL_BENCH=ON
+      build release cron_bench cron_calls cron_peer burst_peer scheduler_bench dutiful commands_bench -- -DDUTIFUL_BENCH=ON
       bench/all "$@"
       ;;
     cron)
@@ -137,7 +137,7 @@ do_bench() {
       ;;
     compare)
       need build bench compare
-      build release cron_peer scheduler_bench -- -DDUTIFUL_BENCH=ON
+      build release cron_peer burst_peer -- -DDUTIFUL_BENCH=ON
       bench/compare/run
       bench/compare/burst
       ;;
