@@ -15,7 +15,7 @@ Usage: ./do COMMAND
   bench cron           measure parse, matches, next and previous
   bench scheduler      initialize, bursts, lateness, memory, stop, recovery: each beside its limit
   bench commands       ten thousand commands at one instant, beside bare posix_spawn(); an idle minute
-  bench compare        the same set through other cron libraries, with ratios and disagreements
+  bench compare        the same set, and the same bursts, through other cron libraries and Debian's cron, with ratios
   simulate [ARGUMENTS] try the engine in random worlds, judged by the theory (--seed N --years Y)
   simulate exhaustive  … or in every world of a few steps (--tasks N --seconds S)
   sanitize             run the tests under AddressSanitizer, UBSan and ThreadSanitizer
@@ -127,7 +127,8 @@ do_bench() {
   case ${1-} in
     ''|--quick)
       need build bench compare
-      build release cron_bench cron_calls cron_peer scheduler_bench dutiful commands_bench -- -DDUTIFUL_BENCH=ON
+      build release cron_bench cron_calls cron_peer burst_peer stamp scheduler_bench dutiful commands_bench -- \
+        -DDUTIFUL_BENCH=ON
       bench/all "$@"
       ;;
     cron)
@@ -137,9 +138,10 @@ do_bench() {
       ;;
     compare)
       need build bench compare
-      build release cron_peer scheduler_bench -- -DDUTIFUL_BENCH=ON
+      build release cron_peer burst_peer stamp dutiful -- -DDUTIFUL_BENCH=ON
       bench/compare/run
       bench/compare/burst
+      bench/compare/daemons
       ;;
     scheduler)
       need build bench

@@ -1,0 +1,17 @@
+"""Reads what daemon_peer.py has printed, dutiful first, and prints it as figures with ratios to dutiful."""
+
+import json
+import sys
+
+ours = None
+for line in sys.stdin:
+    measured = json.loads(line)
+    ours = ours or measured
+    for ratio, key in [
+        ("ratio_last_start", "last_start_seconds"),
+        ("ratio_first_to_last", "first_to_last_seconds"),
+        ("ratio_ended", "ended_seconds"),
+        ("ratio_resident", "resident_mib"),
+    ]:
+        measured[ratio] = float(f"{measured[key] / ours[key]:.3g}")
+    print(json.dumps({"figure": "peer.commands"} | measured), flush=True)
