@@ -172,6 +172,9 @@ Exit show(const Arguments& arguments, Console& console) {
   }
   if (arguments.json) {
     print_json(entries, console.out);
+  } else if (entries.empty()) {
+    console.out << "no run is known" << (arguments.task ? " of " + quote(*arguments.task) : "")
+                << '\n';
   } else {
     print_text(entries, console.out);
   }

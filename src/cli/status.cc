@@ -165,7 +165,11 @@ Exit show(const Arguments& arguments, Console& console) {
     print_json(status, console.out);
   } else {
     console.out << service_text(status.service, zone) << '\n';
-    print_table(status.tasks, zone, console.out);
+    if (status.tasks.empty()) {
+      console.out << "there is no task in it\n";
+    } else {
+      print_table(status.tasks, zone, console.out);
+    }
   }
   return Exit::done;
 }

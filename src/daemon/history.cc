@@ -122,7 +122,7 @@ const std::string& made_private(const std::string& path) {
 }  // namespace
 
 std::string history_of(const std::string& state) {
-  return state + "-history";
+  return file_beside(state, "-history");
 }
 
 std::optional<Duration> lateness_of(const HistoryEntry& entry) {

@@ -1,6 +1,7 @@
 #include "daemon/history.h"
 
 #include <filesystem>
+#include <fstream>
 #include <semaphore>
 
 #include <gtest/gtest.h>
@@ -76,6 +77,17 @@ TEST(History, forgets_tasks_that_are_gone_and_only_what_is_old) {
   const auto gone = read_history({.state = state, .task = "gone"});
   ASSERT_EQ(gone.size(), 1U);
   EXPECT_EQ(gone[0].result.run.attempt, 2U);
+}
+
+TEST(History, is_one_by_whatever_link_the_state_is_reached) {
+  const TemporaryDirectory directory;
+  const std::string state = directory.file("state.db");
+  const std::string link = directory.file("link.db");
+  std::ofstream{state} << "";
+  std::filesystem::create_symlink(state, link);
+  { HistoryWriter{{.state = link}}.add(entry("a", 1)); }
+  EXPECT_EQ(read_history({.state = state}).size(), 1U);
+  EXPECT_EQ(read_history({.state = link}).size(), 1U);
 }
 
 HistoryEntry run(Reason reason, HistoryEntry::End end = HistoryEntry::End::told) {

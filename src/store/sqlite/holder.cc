@@ -23,10 +23,14 @@ constexpr std::string_view before_host = " on ";
 
 }  // namespace
 
-std::string owner_file_of(const std::string& state) {
+std::string file_beside(const std::string& state, std::string_view ending) {
   std::error_code error;
   const auto canonical = std::filesystem::weakly_canonical(state, error);
-  return (error ? state : canonical.string()) + "-owner";
+  return (error ? state : canonical.string()).append(ending);
+}
+
+std::string owner_file_of(const std::string& state) {
+  return file_beside(state, "-owner");
 }
 
 std::string host_name() {

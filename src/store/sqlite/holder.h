@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include <dutiful/time.h>
 
@@ -39,7 +40,9 @@ struct Service {
 // is gone and was given to another deceives nobody.
 [[nodiscard]] Service read_service(const std::string& state);
 
-// The file with the lock, by whatever links the state is reached.
+// The file beside the state of that ending: the same one, by whatever links the state is reached.
+[[nodiscard]] std::string file_beside(const std::string& state, std::string_view ending);
+// The one with the lock.
 [[nodiscard]] std::string owner_file_of(const std::string& state);
 
 // "process 1234 since 2025-03-03T10:00:00.000Z on web1", and back.
