@@ -26,7 +26,7 @@ constexpr std::string_view before_host = " on ";
 std::string file_beside(const std::string& state, std::string_view ending) {
   std::error_code error;
   const auto canonical = std::filesystem::weakly_canonical(state, error);
-  return (error ? state : canonical.string()).append(ending);
+  return (error ? state : canonical.string()) + std::string{ending};
 }
 
 std::string owner_file_of(const std::string& state) {
