@@ -2,6 +2,8 @@
 
 #include "daemon/history.h"
 
+#include <algorithm>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <ostream>
@@ -15,9 +17,9 @@
 #include "cli/commands.h"
 #include "cli/json.h"
 #include "cli/number_argument.h"
+#include "cli/state_argument.h"
 #include "daemon/event_text.h"
-#include "daemon/find_state.h"
-#include "store/sqlite/sqlite_store.h"
+#include "daemon/task_status.h"
 #include "text/quote.h"
 #include "time/iso8601.h"
 
@@ -34,44 +36,57 @@ struct Arguments {
   bool json = false;
 };
 
-// How late it started; of a first run and of one that a crash interrupted nobody can say.
-std::optional<Duration> lateness_of(const HistoryEntry& entry) {
-  const RunInfo& run = entry.result.run;
-  if (!entry.scheduled || run.reason == Reason::boot || run.reason == Reason::orphan) {
-    return std::nullopt;
+const char* result_of(const HistoryEntry& entry) {
+  switch (entry.end) {
+    case HistoryEntry::End::none:
+      return "running";
+    case HistoryEntry::End::interrupted:
+      return "interrupted";
+    case HistoryEntry::End::told:
+      break;
   }
-  return run.started - *entry.scheduled;
+  return entry.result.succeeded() ? "succeeded" : "failed";
+}
+
+// Why it did not succeed; empty where it did, or may yet.
+std::string error_of(const HistoryEntry& entry) {
+  if (entry.end == HistoryEntry::End::interrupted) {
+    return std::string{"the daemon was killed or crashed while it ran"} +
+           (entry.to_be_restarted ? "; it will be run again" : "");
+  }
+  return entry.end == HistoryEntry::End::none || entry.result.succeeded() ? ""
+                                                                          : reason_of(entry.result);
 }
 
 void print_json(const std::vector<HistoryEntry>& entries, std::ostream& out) {
-  const auto or_null = [](const auto& value) {
-    return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json{};
-  };
-  auto list = nlohmann::ordered_json::array();
+  using Json = nlohmann::ordered_json;
+  const auto or_null = [](const auto& value) { return value ? Json(*value) : Json{}; };
+  auto list = Json::array();
   for (const HistoryEntry& entry : entries) {
     const CommandResult& result = entry.result;
+    const bool told = entry.end == HistoryEntry::End::told;
+    const bool runs = entry.end == HistoryEntry::End::none;
+    const auto if_told = [&](const auto& value) { return told ? Json(value) : Json{}; };
     const auto lateness = lateness_of(entry);
-    list.push_back(
-        {{"taskName", result.run.task},
-         {"reason", name_of(result.run.reason)},
-         {"pulse", format_utc(result.run.pulse)},
-         {"attempt", result.run.attempt},
-         {"startedAt", format_utc(result.run.started)},
-         {"latenessMs",
-          lateness ? nlohmann::ordered_json(lateness->count()) : nlohmann::ordered_json{}},
-         {"durationMs", result.duration.count()},
-         {"success", result.succeeded()},
-         {"exitStatus", or_null(result.exit_status)},
-         {"signal", or_null(result.signal)},
-         {"timeLimit", result.past_time_limit},
-         {"error",
-          result.succeeded() ? nlohmann::ordered_json{}
-                             : nlohmann::ordered_json(reason_of(result))},
-         {"userMs", result.user_time.count()},
-         {"systemMs", result.system_time.count()},
-         {"memoryMaxBytes", result.memory_max},
-         {"outputBytes", result.output_total},
-         {"output", result.output}});
+    const std::string error = error_of(entry);
+    list.push_back({{"taskName", result.run.task},
+                    {"reason", entry.reason_known ? Json(name_of(result.run.reason)) : Json{}},
+                    {"pulse", format_utc(result.run.pulse)},
+                    {"attempt", result.run.attempt},
+                    {"startedAt", format_utc(result.run.started)},
+                    {"latenessMs", lateness ? Json(lateness->count()) : Json{}},
+                    {"durationMs", told || runs ? Json(result.duration.count()) : Json{}},
+                    {"result", result_of(entry)},
+                    {"success", runs ? Json{} : Json(told && result.succeeded())},
+                    {"exitStatus", or_null(result.exit_status)},
+                    {"signal", or_null(result.signal)},
+                    {"timeLimit", result.past_time_limit},
+                    {"error", error.empty() ? Json{} : Json(error)},
+                    {"userMs", if_told(result.user_time.count())},
+                    {"systemMs", if_told(result.system_time.count())},
+                    {"memoryMaxBytes", if_told(result.memory_max)},
+                    {"outputBytes", if_told(result.output_total)},
+                    {"output", if_told(result.output)}});
   }
   out << to_text(list) << '\n';
 }
@@ -85,41 +100,81 @@ void print_output(const CommandResult& result, std::ostream& out) {
   for (std::size_t i = from; i < lines.size(); ++i) out << "    " << escape(lines[i]) << '\n';
 }
 
+// How it came to be: "cron, attempt 2, 12 ms late".
+std::string circumstances_of(const HistoryEntry& entry) {
+  const RunInfo& run = entry.result.run;
+  std::string text;
+  const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
+  if (entry.reason_known) add(name_of(run.reason));
+  if (run.attempt > 1) add("attempt " + std::to_string(run.attempt));
+  const auto lateness = lateness_of(entry);
+  if (lateness) add(duration_text(*lateness) + " late");
+  return text;
+}
+
 void print_text(const std::vector<HistoryEntry>& entries, std::ostream& out) {
   const Zone zone = Zone::host();
   for (const HistoryEntry& entry : entries) {
     const CommandResult& result = entry.result;
     out << local_text(result.run.started, zone) << "  " << escape(result.run.task) << "  "
-        << (result.succeeded() ? "succeeded" : "failed") << " after "
-        << duration_text(result.duration) << "  (" << name_of(result.run.reason);
-    if (result.run.attempt > 1) out << ", attempt " << result.run.attempt;
-    if (const auto lateness = lateness_of(entry))
-      out << ", " << duration_text(*lateness) << " late";
-    out << ')';
+        << result_of(entry);
+    if (entry.end == HistoryEntry::End::told) out << " after " << duration_text(result.duration);
+    if (entry.end == HistoryEntry::End::none) out << " for " << duration_text(result.duration);
+    const std::string circumstances = circumstances_of(entry);
+    if (!circumstances.empty()) out << "  (" << circumstances << ')';
     // The last line of its output stands below.
-    if (!result.succeeded()) {
-      CommandResult bare = result;
-      bare.output.clear();
-      out << ": " << escape(reason_of(bare));
-    }
+    HistoryEntry bare = entry;
+    bare.result.output.clear();
+    const std::string error = error_of(bare);
+    if (!error.empty()) out << ": " << on_one_line(error);
     out << '\n';
     print_output(result, out);
   }
 }
 
+// The runs that the state knows of and the history does not, before those that it does.
+std::vector<HistoryEntry> read_runs(const std::string& state,
+                                    const std::vector<TaskStatus>& tasks,
+                                    const Arguments& arguments,
+                                    std::size_t count,
+                                    Instant now) {
+  // What ends meanwhile is in both, so the state comes first.
+  std::vector<HistoryEntry> entries;
+  for (const TaskStatus& task : tasks) {
+    if (arguments.task && task.name != *arguments.task) continue;
+    if (auto run = unfinished_run(task, now)) entries.push_back(std::move(*run));
+  }
+  const auto started = [](const HistoryEntry& entry) { return entry.result.run.started; };
+  std::ranges::stable_sort(entries, std::ranges::greater{}, started);
+  const auto ended = read_history({.state = state, .task = arguments.task, .count = count});
+  std::erase_if(entries, [&](const HistoryEntry& entry) {
+    return std::ranges::any_of(ended, [&](const HistoryEntry& other) {
+      return other.result.run.task == entry.result.run.task && started(other) == started(entry);
+    });
+  });
+  entries.insert(entries.end(), ended.begin(), ended.end());
+  if (entries.size() > count) entries.resize(count);
+  return entries;
+}
+
 Exit show(const Arguments& arguments, Console& console) {
   const std::size_t count = read_number("--count", arguments.count, 1);
-  const std::string state = find_state(arguments.state);
-  const auto tasks = read_sqlite_state(state);  // says so if there is none
-  const auto entries = read_history({.state = state, .task = arguments.task, .count = count});
-  if (entries.empty() && arguments.task &&
-      std::ranges::none_of(
-          tasks, [&](const TaskRecord& record) { return record.config.name == *arguments.task; })) {
+  const std::string state = state_of(arguments.state);
+  const Instant now = console.now();
+  const auto tasks =
+      read_state([&] { return read_status(state, Calendar{Zone::host()}, now).tasks; });
+  const auto entries = read_state([&] { return read_runs(state, tasks, arguments, count, now); });
+  if (entries.empty() && arguments.task && std::ranges::none_of(tasks, [&](const TaskStatus& task) {
+        return task.name == *arguments.task;
+      })) {
     throw std::runtime_error("there is no task " + quote(*arguments.task) +
                              "; dutiful status shows those that there are");
   }
   if (arguments.json) {
     print_json(entries, console.out);
+  } else if (entries.empty()) {
+    console.out << "no run is known" << (arguments.task ? " of " + quote(*arguments.task) : "")
+                << '\n';
   } else {
     print_text(entries, console.out);
   }
@@ -132,11 +187,7 @@ void add_history(CLI::App& program, Action& chosen) {
   auto arguments = std::make_shared<Arguments>();
   CLI::App* command = program.add_subcommand("history", "Show the recent runs, newest first");
   command->add_option("TASK", arguments->task, "Only the runs of this task");
-  command->add_option("--state", arguments->state)
-      ->type_name("FILE")
-      ->description(
-          "The state, or the task file that it belongs to (default: the only state in this "
-          "directory)");
+  add_state_option(*command, arguments->state);
   command->add_option("--count", arguments->count, "How many runs to show")
       ->type_name("N")
       ->capture_default_str();

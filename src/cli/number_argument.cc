@@ -13,13 +13,14 @@ std::uint64_t read_number(const char* option, const std::string& text, std::uint
   std::uint64_t number = 0;
   const char* end = text.data() + text.size();
   const auto [rest, error] = std::from_chars(text.data(), end, number);
-  const std::string what = std::string{option} + ": " + quote(text);
-  if (rest != end || error == std::errc::invalid_argument ||
-      (error == std::errc{} && number < least)) {
-    throw UsageError(what + " is not a number; write " + std::to_string(least) + " or more");
-  }
-  if (error != std::errc{} || number > most) {
-    throw UsageError(what + " is too large; write " + std::to_string(most) + " or less");
+  const bool is_number = rest == end && error != std::errc::invalid_argument;
+  const char* fault = !is_number                              ? "is not a number"
+                      : error != std::errc{} || number > most ? "is too large"
+                      : number < least                        ? "is too small"
+                                                              : nullptr;
+  if (fault != nullptr) {
+    throw UsageError(std::string{option} + ": " + quote(text) + ' ' + fault + "; write one from " +
+                     std::to_string(least) + " to " + std::to_string(most));
   }
   return number;
 }

@@ -15,7 +15,7 @@ namespace dutiful {
 namespace {
 
 Exit complain(Console& console, std::string_view message, Exit status) {
-  console.err << "dutiful: " << escape(message) << '\n';
+  console.err << "dutiful: " << on_one_line(message) << '\n';
   return status;
 }
 

@@ -13,8 +13,8 @@
 
 #include "cli/commands.h"
 #include "cli/json.h"
+#include "cli/state_argument.h"
 #include "daemon/event_text.h"
-#include "daemon/find_state.h"
 #include "daemon/task_status.h"
 #include "text/characters.h"
 #include "text/quote.h"
@@ -32,7 +32,7 @@ nlohmann::ordered_json time_of(const std::optional<Instant>& instant) {
   return instant ? nlohmann::ordered_json(format_utc(*instant)) : nlohmann::ordered_json{};
 }
 
-// The states by their names in the specification (RULES K1).
+// The states by their names in the specification (RULES K1), and one that only an onlooker sees.
 const char* name_of(TaskStatus::State state) {
   switch (state) {
     case TaskStatus::State::awaiting_run:
@@ -41,13 +41,29 @@ const char* name_of(TaskStatus::State state) {
       return "Running";
     case TaskStatus::State::awaiting_retry:
       return "AwaitingRetry";
+    case TaskStatus::State::interrupted:
+      return "Interrupted";
   }
   return "";
 }
 
-void print_json(const std::vector<TaskStatus>& tasks, std::ostream& out) {
+// Whether a daemon serves the state; null where that cannot be told.
+nlohmann::ordered_json is_served(const Service& service) {
+  if (service.answer == Service::Answer::unknown) return nullptr;
+  return service.answer == Service::Answer::held;
+}
+
+nlohmann::ordered_json server_of(const Service& service) {
+  if (service.answer != Service::Answer::held || !service.holder) return nullptr;
+  return {{"process", service.holder->process},
+          {"since", format_utc(service.holder->since)},
+          {"host", service.holder->host}};
+}
+
+// A list of tasks, by contract: who serves them stands with each.
+void print_json(const StateStatus& status, std::ostream& out) {
   auto list = nlohmann::ordered_json::array();
-  for (const TaskStatus& task : tasks) {
+  for (const TaskStatus& task : status.tasks) {
     list.push_back({{"taskName", task.name},
                     {"cronExpression", task.cron},
                     {"state", name_of(task.state)},
@@ -57,12 +73,41 @@ void print_json(const std::vector<TaskStatus>& tasks, std::ostream& out) {
                     {"lastFailureAt", time_of(task.last_failure)},
                     {"pendingRetryUntil", time_of(task.retry_at)},
                     {"nextDueAt", time_of(task.next_due)},
-                    {"overdueSince", time_of(task.overdue_since)}});
+                    {"overdueSince", time_of(task.overdue_since)},
+                    {"served", is_served(status.service)},
+                    {"servedBy", server_of(status.service)}});
   }
   out << to_text(list) << '\n';
 }
 
+std::string process_text(const Holder& holder) {
+  std::string text = "process " + std::to_string(holder.process);
+  if (!holder.host.empty() && holder.host != host_name()) text += " on " + holder.host;
+  return text;
+}
+
+std::string service_text(const Service& service, const Zone& zone) {
+  const auto& holder = service.holder;
+  switch (service.answer) {
+    case Service::Answer::held:
+      return "served by " +
+             (holder ? process_text(*holder) + " since " + local_text(holder->since, zone)
+                     : "another process");
+    case Service::Answer::free:
+      return holder
+                 ? "nobody serves this state: " + process_text(*holder) + ", which did since " +
+                       local_text(holder->since, zone) +
+                       ", was killed or crashed; its commands may still run, until dutiful run is "
+                       "started, ends them, and runs them again"
+                 : "nobody serves this state: nothing is run until dutiful run is started";
+    case Service::Answer::unknown:
+      break;
+  }
+  return "it cannot be told whether anybody serves this state: " + service.trouble;
+}
+
 std::string state_text(const TaskStatus& task, const Zone& zone) {
+  if (task.state == TaskStatus::State::interrupted) return "interrupted, will be run again";
   if (task.overdue_since) return "overdue since " + local_text(*task.overdue_since, zone);
   if (task.state == TaskStatus::State::running) {
     return task.attempt > 1 ? "running, attempt " + std::to_string(task.attempt) : "running";
@@ -75,6 +120,9 @@ std::size_t width_of(const std::string& text) {
   return static_cast<std::size_t>(
       std::ranges::count_if(text, [](char c) { return !is_continuation(c); }));
 }
+
+// Wider cells do not widen their column.
+constexpr std::size_t width_max = 40;
 
 void print_table(const std::vector<TaskStatus>& tasks, const Zone& zone, std::ostream& out) {
   using Row = std::array<std::string, 6>;
@@ -93,13 +141,17 @@ void print_table(const std::vector<TaskStatus>& tasks, const Zone& zone, std::os
   }
   std::array<std::size_t, 6> widths{};
   for (const Row& row : rows) {
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], width_of(row[i]));
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      widths[i] = std::max(widths[i], std::min(width_of(row[i]), width_max));
+    }
   }
   for (const Row& row : rows) {
     std::string line;
     for (std::size_t i = 0; i < row.size(); ++i) {
       line += row[i];
-      if (i + 1 < row.size()) line.append(widths[i] - width_of(row[i]) + 2, ' ');
+      if (i + 1 == row.size()) continue;
+      const std::size_t width = width_of(row[i]);
+      line.append(std::max(widths[i], width) - width + 2, ' ');
     }
     out << line << '\n';
   }
@@ -107,11 +159,17 @@ void print_table(const std::vector<TaskStatus>& tasks, const Zone& zone, std::os
 
 Exit show(const Arguments& arguments, Console& console) {
   const Zone zone = Zone::host();
-  const auto tasks = read_status(find_state(arguments.state), Calendar{zone}, console.now());
+  const std::string state = state_of(arguments.state);
+  const auto status = read_state([&] { return read_status(state, Calendar{zone}, console.now()); });
   if (arguments.json) {
-    print_json(tasks, console.out);
+    print_json(status, console.out);
   } else {
-    print_table(tasks, zone, console.out);
+    console.out << service_text(status.service, zone) << '\n';
+    if (status.tasks.empty()) {
+      console.out << "there is no task in it\n";
+    } else {
+      print_table(status.tasks, zone, console.out);
+    }
   }
   return Exit::done;
 }
@@ -121,11 +179,7 @@ Exit show(const Arguments& arguments, Console& console) {
 void add_status(CLI::App& program, Action& chosen) {
   auto arguments = std::make_shared<Arguments>();
   CLI::App* command = program.add_subcommand("status", "Show how each task is doing");
-  command->add_option("--state", arguments->state)
-      ->type_name("FILE")
-      ->description(
-          "The state, or the task file that it belongs to (default: the only state in this "
-          "directory)");
+  add_state_option(*command, arguments->state);
   command->add_flag("--json", arguments->json, "Print a JSON array");
   command->callback(
       [=, &chosen] { chosen = [=](Console& console) { return show(*arguments, console); }; });

@@ -382,7 +382,7 @@ Start Core::start(TaskId id, Instant now) {
               .due_since_before = task.due_since};
   if (pending.orphan != no_instant) {
     start.reason = Reason::orphan;
-    start.scheduled = pending.orphan;
+    start.scheduled = progress.pulse;
   } else if (pending.boot != no_instant) {
     start.reason = Reason::boot;
     // The minute it came in, from its beginning.

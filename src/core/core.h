@@ -15,7 +15,7 @@ struct Start {
   TaskId task;
   Reason reason;
   Instant at;
-  Instant scheduled;    // the pulse, the retry instant, or the interrupted start
+  Instant scheduled;    // the pulse, of an orphan that of the interrupted run; or the retry instant
   bool preempts_retry;  // a retry was waiting, and this is not it (K6)
 
   // What the task was before, for undo().

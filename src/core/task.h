@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include <dutiful/run.h>
@@ -11,6 +12,10 @@ namespace dutiful {
 
 // No such instant: it has not happened, or is not to happen.
 inline constexpr Instant no_instant = Instant::min();
+
+[[nodiscard]] constexpr std::optional<Instant> happened(Instant instant) {
+  return instant == no_instant ? std::nullopt : std::optional{instant};
+}
 
 // So long after, or the end of the year 9999 where that comes first: delays may be of any length.
 [[nodiscard]] constexpr Instant later(Instant from, Duration by) {
@@ -53,5 +58,12 @@ struct TaskProgress {
 
   friend bool operator==(const TaskProgress&, const TaskProgress&) = default;
 };
+
+// Why the newest run started, as far as the record tells: of a first attempt. A pulse from before
+// the task came is that of the minute it came in.
+[[nodiscard]] constexpr std::optional<Reason> recorded_reason(const TaskProgress& progress) {
+  if (progress.attempt != 1) return std::nullopt;
+  return progress.pulse <= progress.first_coming ? Reason::boot : Reason::cron;
+}
 
 }  // namespace dutiful

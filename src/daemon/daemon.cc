@@ -22,6 +22,7 @@
 #include "commands/account.h"
 #include "commands/commands.h"
 #include "commands/leftovers.h"
+#include "daemon/event_fields.h"
 #include "daemon/event_text.h"
 #include "daemon/history.h"
 #include "daemon/log.h"
@@ -29,7 +30,6 @@
 #include "daemon/signals.h"
 #include "daemon/stop_requests.h"
 #include "daemon/supervisor.h"
-#include "time/iso8601.h"
 
 namespace dutiful {
 namespace {
@@ -47,11 +47,11 @@ class ScheduledTimes {
  public:
   void take(const Event& event) {
     if (event.name != "TaskRunStarted") return;
-    const auto task = text(event, "taskName");
-    const auto time = parse_timestamp(text(event, "scheduledTime"));
-    if (!time || !time->offset) return;
+    const auto* task = find_field<std::string>(event, "taskName");
+    const auto time = find_time(event, "scheduledTime");
+    if (task == nullptr || !time) return;
     const std::lock_guard lock{mutex_};
-    times_[task] = time->instant(*time->offset);
+    times_[*task] = *time;
   }
 
   std::optional<Instant> give(const std::string& task) {
@@ -64,14 +64,6 @@ class ScheduledTimes {
   }
 
  private:
-  static std::string text(const Event& event, std::string_view name) {
-    for (const EventField& field : event.fields) {
-      const auto* value = std::get_if<std::string>(&field.value);
-      if (field.name == name && value != nullptr) return *value;
-    }
-    return "";
-  }
-
   std::mutex mutex_;
   std::unordered_map<std::string, Instant> times_;
 };
@@ -194,9 +186,11 @@ class Daemon::Impl {
         stopper_([this] { scheduler_.stop(); }) {}
 
   void run(const std::vector<TaskDefinition>& tasks) {
+    auto interrupted = interrupted_runs(options_.state, options_.now());
     // Now the state is ours. What it starts waits until nothing of a daemon before is left.
     scheduler_.initialize(registrations(tasks));
     try {
+      for (HistoryEntry& run : interrupted) history_.add(std::move(run));
       sweep();
       on_loaded(tasks);
       overture_.end();

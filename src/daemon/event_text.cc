@@ -1,7 +1,8 @@
 #include "daemon/event_text.h"
 
-#include <cstdio>
+#include <algorithm>
 
+#include "daemon/event_fields.h"
 #include "text/quote.h"
 #include "time/iso8601.h"
 
@@ -13,16 +14,22 @@ class Fields {
  public:
   Fields(const Event& event, const Zone& zone) : event_(event), zone_(zone) {}
 
-  [[nodiscard]] bool has(std::string_view name) const { return find(name) != nullptr; }
+  [[nodiscard]] bool has(std::string_view name) const {
+    return std::ranges::any_of(event_.fields,
+                               [&](const EventField& field) { return field.name == name; });
+  }
 
   [[nodiscard]] std::string text(std::string_view name) const {
-    const auto* value = find(name);
-    const auto* text = value == nullptr ? nullptr : std::get_if<std::string>(value);
+    const auto* text = find_field<std::string>(event_, name);
     return text == nullptr ? "" : escape(*text);
   }
+  // A text that quotes whatever is not ours already.
+  [[nodiscard]] std::string message(std::string_view name) const {
+    const auto* text = find_field<std::string>(event_, name);
+    return text == nullptr ? "" : on_one_line(*text);
+  }
   [[nodiscard]] std::int64_t number(std::string_view name) const {
-    const auto* value = find(name);
-    const auto* number = value == nullptr ? nullptr : std::get_if<std::int64_t>(value);
+    const auto* number = find_field<std::int64_t>(event_, name);
     return number == nullptr ? 0 : *number;
   }
   [[nodiscard]] std::string duration(std::string_view name) const {
@@ -30,22 +37,14 @@ class Fields {
   }
   // The time of day; with the date where that is not the event's own.
   [[nodiscard]] std::string time(std::string_view name) const {
-    std::string text = this->text(name);
-    const auto parsed = parse_timestamp(text);
-    if (!parsed || !parsed->offset) return text;
-    const std::string local = local_text(parsed->instant(*parsed->offset), zone_);
+    const auto time = find_time(event_, name);
+    if (!time) return text(name);
+    const std::string local = local_text(*time, zone_);
     const std::string now = local_text(event_.at, zone_);
     return local.substr(0, 10) == now.substr(0, 10) ? local.substr(11) : local;
   }
 
  private:
-  [[nodiscard]] const EventField::Value* find(std::string_view name) const {
-    for (const EventField& field : event_.fields) {
-      if (field.name == name) return &field.value;
-    }
-    return nullptr;
-  }
-
   const Event& event_;
   const Zone& zone_;
 };
@@ -77,7 +76,10 @@ std::string said(std::string_view name, const Fields& fields) {
   if (name == "TaskAdded") return "added, due at " + fields.text("cronExpression");
   if (name == "TaskOverridden") return "changed: " + fields.text("changeType");
   if (name == "TaskRemoved") return "removed";
-  if (name == "TaskOrphaned") return "was interrupted when the daemon died; starts again";
+  if (name == "TaskOrphaned") {
+    return "its run of " + fields.time("lastExecutionTime") +
+           " was interrupted when the daemon died; starts again";
+  }
   if (name == "TaskNeverDue") return "is never due: " + fields.text("cronExpression");
   if (name == "TaskRetryStarted") {
     return "is tried again, " + counted(fields.number("retryCount"), "time", "times") + " by now";
@@ -90,13 +92,13 @@ std::string said(std::string_view name, const Fields& fields) {
   if (name == "SchedulerStopRequested") return "stopping: nothing is started any more";
   if (name == "SchedulerStopped") return "stopped";
   if (name == "StoreFailed") {
-    return fields.text("error") + "; next try at " + fields.time("nextTryAt");
+    return fields.message("error") + "; next try at " + fields.time("nextTryAt");
   }
   if (name == "TaskFileLoaded") {
     return fields.text("file") + ": " + counted(fields.number("tasks"), "task", "tasks") +
            ", state in " + fields.text("state");
   }
-  if (name == "TaskFileRejected" || name == "HistoryFailed") return fields.text("error");
+  if (name == "TaskFileRejected" || name == "HistoryFailed") return fields.message("error");
   if (name == "LeftoversEnded") {
     return "ended what a daemon before had left: " +
            counted(fields.number("count"), "process", "processes");

@@ -43,6 +43,21 @@ TEST(EventText, is_in_local_time_and_gives_the_date_only_where_it_is_another) {
             "2025-07-01 12:00:00  a  started, due 2025-06-30 23:59:00");
 }
 
+TEST(EventText, tells_which_run_was_interrupted) {
+  EXPECT_EQ(said("TaskOrphaned",
+                 {{"taskName", std::string{"a"}},
+                  {"lastExecutionTime", std::string{"2025-07-01T03:15:02.000Z"}}},
+                 Zone::utc()),
+            "2025-07-01 10:00:00  a  its run of 03:15:02 was interrupted when the daemon died; "
+            "starts again");
+}
+
+TEST(EventText, leaves_a_message_as_it_was_quoted) {
+  EXPECT_EQ(
+      said("TaskFileRejected", {{"error", std::string{"saw '\\n' in \"a\\\\b\"\n"}}}, Zone::utc()),
+      "2025-07-01 10:00:00  dutiful  saw '\\n' in \"a\\\\b\"\\n");
+}
+
 TEST(EventText, cannot_be_forged_by_a_name) {
   EXPECT_EQ(said("TaskRemoved", {{"taskName", std::string{"a\n2025 b\x1b[1m"}}}, Zone::utc()),
             "2025-07-01 10:00:00  a\\n2025 b\\x1b[1m  removed");

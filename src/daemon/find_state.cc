@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "daemon/daemon.h"
+#include "store/sqlite/holder.h"
 #include "store/sqlite/sqlite_store.h"
 #include "text/quote.h"
 
@@ -19,7 +20,9 @@ bool is_state(const std::string& path) {
   } catch (const TaskTryDeserializeError&) {
     return true;  // a damaged one, which is worth a look
   } catch (const Error&) {
-    return false;
+    // One that cannot be read, if it has a lock as ours have: whoever reads it will say why.
+    std::error_code error;
+    return std::filesystem::exists(owner_file_of(path), error);
   }
 }
 

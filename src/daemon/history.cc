@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <new>
 #include <set>
 #include <utility>
 
@@ -15,9 +16,11 @@
 namespace dutiful {
 namespace {
 
-// Marks a file as ours: "duth". Stored, so never changed.
-constexpr std::int64_t application_id = 0x64757468;
-constexpr std::int64_t schema_version = 1;
+// "duth", and the version of the schema below.
+constexpr Database::Format format{.mark = 0x64757468,
+                                  .version = 1,
+                                  .foreign = "is no history of dutiful; move it away",
+                                  .remedy = "move it away"};
 
 constexpr const char* schema = R"(
   CREATE TABLE run (
@@ -55,17 +58,6 @@ std::int64_t milliseconds(Instant instant) {
   return instant.time_since_epoch().count();
 }
 
-void check_origin(const Database& database) {
-  const std::int64_t origin = database.integer("PRAGMA application_id");
-  const std::int64_t tables = database.integer("SELECT count(*) FROM sqlite_schema");
-  if (origin != application_id && (origin != 0 || tables > 0)) {
-    throw StoreError(database.path(), "is no history of dutiful; move it away");
-  }
-  if (database.integer("PRAGMA user_version") > schema_version) {
-    throw StoreError(database.path(), "was written by a newer dutiful; move it away");
-  }
-}
-
 void bind_optional(Statement& statement, int parameter, std::optional<std::int64_t> value) {
   if (value) {
     statement.bind(parameter, *value);
@@ -78,18 +70,24 @@ std::optional<std::int64_t> optional_integer(const Statement& row, int column) {
   return row.is_null(column) ? std::nullopt : std::optional{row.integer(column)};
 }
 
-Reason reason_named(std::string_view name) {
-  for (const Reason reason : {Reason::retry, Reason::orphan, Reason::boot}) {
-    if (name == name_of(reason)) return reason;
+// How the reason is written, and read.
+std::string_view written_reason(const HistoryEntry& entry) {
+  return entry.reason_known ? name_of(entry.result.run.reason) : "";
+}
+void set_reason(HistoryEntry& entry, std::string_view name) {
+  entry.reason_known = false;
+  for (const Reason reason : {Reason::cron, Reason::retry, Reason::orphan, Reason::boot}) {
+    if (name != name_of(reason)) continue;
+    entry.result.run.reason = reason;
+    entry.reason_known = true;
   }
-  return Reason::cron;
 }
 
 HistoryEntry read_entry(const Statement& row) {
   HistoryEntry entry;
   CommandResult& result = entry.result;
   result.run.task = row.text(0);
-  result.run.reason = reason_named(row.text(1));
+  set_reason(entry, row.text(1));
   result.run.pulse = Instant{Duration{row.integer(2)}};
   result.run.attempt = static_cast<std::uint32_t>(row.integer(3));
   if (const auto scheduled = optional_integer(row, 4)) {
@@ -107,6 +105,10 @@ HistoryEntry read_entry(const Statement& row) {
   result.memory_max = row.integer(14);
   result.output = row.text(15);
   result.output_total = static_cast<std::uint64_t>(row.integer(16));
+  // A command that was told the end of has an exit status, a signal, or could not be started.
+  if (!result.exit_status && !result.signal && result.spawn_error.empty()) {
+    entry.end = HistoryEntry::End::interrupted;
+  }
   return entry;
 }
 
@@ -120,23 +122,59 @@ const std::string& made_private(const std::string& path) {
 }  // namespace
 
 std::string history_of(const std::string& state) {
-  return state + "-history";
+  return file_beside(state, "-history");
+}
+
+std::optional<Duration> lateness_of(const HistoryEntry& entry) {
+  const RunInfo& run = entry.result.run;
+  if (!entry.reason_known || run.reason == Reason::boot) return std::nullopt;
+  if (run.reason == Reason::orphan || entry.end != HistoryEntry::End::told) {
+    return run.started - run.pulse;
+  }
+  return entry.scheduled ? std::optional{run.started - *entry.scheduled} : std::nullopt;
+}
+
+std::optional<HistoryEntry> unfinished_run(const TaskStatus& task, Instant now) {
+  const bool runs = task.state == TaskStatus::State::running;
+  if (!runs && task.state != TaskStatus::State::interrupted) return std::nullopt;
+  HistoryEntry entry{.end = runs ? HistoryEntry::End::none : HistoryEntry::End::interrupted,
+                     .to_be_restarted = !runs};
+  RunInfo& run = entry.result.run;
+  run.task = task.name;
+  run.pulse = task.pulse.value_or(now);
+  run.attempt = task.attempt;
+  run.started = task.last_attempt.value_or(now);
+  set_reason(entry, task.reason ? name_of(*task.reason) : "");
+  if (runs) entry.result.duration = now - run.started;
+  return entry;
+}
+
+std::vector<HistoryEntry> interrupted_runs(const std::string& state, Instant now) {
+  std::vector<HistoryEntry> entries;
+  try {
+    for (const TaskStatus& task : read_status(state, Calendar{Zone::utc()}, now).tasks) {
+      auto run = unfinished_run(task, now);
+      if (run && run->end == HistoryEntry::End::interrupted) entries.push_back(std::move(*run));
+    }
+  } catch (const Error&) {
+    // There is none yet, or whoever opens it will say what is wrong with it.
+  }
+  return entries;
 }
 
 // The open file.
 class HistoryWriter::File {
  public:
   explicit File(const std::string& path) : database_(made_private(path)) {
-    check_origin(database_);
+    const bool is_new = database_.check_format(format) == 0;
     // Readers go on meanwhile. The last runs before a power cut may be lost; the state is
     // elsewhere.
     database_.execute("PRAGMA journal_mode = WAL");
     database_.execute("PRAGMA synchronous = NORMAL");
-    if (database_.integer("PRAGMA user_version") == 0) {
+    if (is_new) {
       Transaction transaction{database_};
       database_.execute(schema);
-      database_.execute(("PRAGMA application_id = " + std::to_string(application_id)).c_str());
-      database_.execute(("PRAGMA user_version = " + std::to_string(schema_version)).c_str());
+      database_.set_format(format);
       transaction.commit();
     }
     insert_ = std::make_unique<Statement>(
@@ -153,6 +191,7 @@ class HistoryWriter::File {
     Transaction transaction{database_};
     std::set<std::string_view> tasks;
     for (const HistoryEntry& entry : entries) {
+      if (entry.end == HistoryEntry::End::interrupted && has(entry)) continue;
       insert(entry);
       tasks.insert(entry.result.run.task);
     }
@@ -180,10 +219,18 @@ class HistoryWriter::File {
   }
 
  private:
+  // Whether a daemon that was killed soon after has written it.
+  [[nodiscard]] bool has(const HistoryEntry& entry) const {
+    Statement row{database_, "SELECT 1 FROM run WHERE task = ?1 AND started = ?2"};
+    row.bind(0, entry.result.run.task);
+    row.bind(1, milliseconds(entry.result.run.started));
+    return row.step();
+  }
+
   void insert(const HistoryEntry& entry) {
     const CommandResult& result = entry.result;
     insert_->bind(0, result.run.task);
-    insert_->bind(1, std::string_view{name_of(result.run.reason)});
+    insert_->bind(1, written_reason(entry));
     insert_->bind(2, milliseconds(result.run.pulse));
     insert_->bind(3, std::int64_t{result.run.attempt});
     bind_optional(*insert_,
@@ -225,8 +272,9 @@ void HistoryWriter::add(HistoryEntry entry) {
   if (options_.runs_max == 0) return;
   {
     const std::lock_guard lock{mutex_};
-    waiting_bytes_ += size_of(entry);
+    const std::size_t size = size_of(entry);
     entries_.push_back(std::move(entry));
+    waiting_bytes_ += size;
     while (waiting_bytes_ > waiting_bytes_max) {
       waiting_bytes_ -= size_of(entries_.front());
       entries_.pop_front();
@@ -243,32 +291,43 @@ void HistoryWriter::forget_others(std::set<std::string, std::less<>> tasks, Inst
   changed_.notify_one();
 }
 
-void HistoryWriter::loop() {
+void HistoryWriter::loop() noexcept {
   std::unique_ptr<File> file;
-  std::string told;  // the failure that was told last: one that stays is told once
   std::unique_lock lock{mutex_};
   while (true) {
     changed_.wait(lock, [this] { return ending_ || !entries_.empty() || forgotten_; });
     if (entries_.empty() && !forgotten_) return;
-    const std::deque<HistoryEntry> taken = std::exchange(entries_, {});
+    taken_.swap(entries_);
     waiting_bytes_ = 0;
     const std::optional<Others> forgotten = std::exchange(forgotten_, std::nullopt);
     lock.unlock();
     try {
       // Where there is nothing to add, none is made.
-      if (!file && (!taken.empty() || std::filesystem::exists(history_of(options_.state)))) {
+      if (!file && (!taken_.empty() || std::filesystem::exists(history_of(options_.state)))) {
         file = std::make_unique<File>(history_of(options_.state));
       }
-      if (!taken.empty()) file->write(taken, options_.runs_max);
+      if (!taken_.empty()) file->write(taken_, options_.runs_max);
       if (file && forgotten) file->forget(*forgotten);
-      told.clear();
+      told_.clear();
+    } catch (const std::bad_alloc&) {
+      file.reset();
+      report("memory is exhausted: runs are missing from the history");
     } catch (const std::exception& error) {
       file.reset();
-      if (std::exchange(told, error.what()) != error.what() && options_.on_failure) {
-        options_.on_failure(error.what());
-      }
+      report(error.what());
     }
+    taken_.clear();
     lock.lock();
+  }
+}
+
+void HistoryWriter::report(const char* error) noexcept {
+  if (told_ == error || !options_.on_failure) return;
+  try {
+    options_.on_failure(error);
+    told_ = error;
+  } catch (const std::exception&) {
+    // There is not even the memory to tell it: the next time, perhaps.
   }
 }
 
@@ -278,8 +337,7 @@ std::vector<HistoryEntry> read_history(const HistoryQuery& query) {
   std::error_code error;
   if (!std::filesystem::exists(path, error)) return entries;
   const Database database{path, Database::Access::read_only};
-  check_origin(database);
-  if (database.integer("PRAGMA user_version") == 0) return entries;
+  if (database.check_format(format) == 0) return entries;
   const std::string columns =
       "SELECT task, reason, pulse, attempt, scheduled, started, duration_ms, exit_status, signal,"
       " spawn_error, past_time_limit, forced, user_ms, system_ms, memory_max, output, output_total"

@@ -12,13 +12,36 @@
 #include <vector>
 
 #include "commands/command_result.h"
+#include "daemon/task_status.h"
 
 namespace dutiful {
 
 struct HistoryEntry {
+  // How the run ended, which of some nobody was there to tell. Of those only what the state has
+  // recorded is known: the task, the pulse, the attempt and the start.
+  enum class End {
+    told,         // the result says it
+    interrupted,  // the daemon was killed, or crashed, while it ran
+    none,         // it runs
+  };
+
   CommandResult result{};
   std::optional<Instant> scheduled{};  // when it should have started
+  End end = End::told;
+  bool reason_known = true;      // as may be even that
+  bool to_be_restarted = false;  // it was interrupted, and has not been started again yet
 };
+
+// How late it started. Of a first run (boot) nobody can say: its task was not there when its minute
+// began. One that is run again after an interruption is late since its pulse.
+[[nodiscard]] std::optional<Duration> lateness_of(const HistoryEntry& entry);
+
+// The newest run of a task, if its record says that it runs or was interrupted.
+[[nodiscard]] std::optional<HistoryEntry> unfinished_run(const TaskStatus& task, Instant now);
+
+// The runs that died with a daemon before, and that nobody has started again. None where the state
+// cannot be read.
+[[nodiscard]] std::vector<HistoryEntry> interrupted_runs(const std::string& state, Instant now);
 
 // <state>-history
 [[nodiscard]] std::string history_of(const std::string& state);
@@ -39,7 +62,8 @@ class HistoryWriter {
   HistoryWriter(const HistoryWriter&) = delete;
   HistoryWriter& operator=(const HistoryWriter&) = delete;
 
-  // From any thread, as the next.
+  // From any thread, as the next. An interrupted run that is there already stays as it is. Throws
+  // where there is no memory for it, and then nothing is added.
   void add(HistoryEntry entry);
 
   // Forgets what tasks other than these did before that instant.
@@ -51,7 +75,8 @@ class HistoryWriter {
     std::set<std::string, std::less<>> than;
     Instant before;
   };
-  void loop();
+  void loop() noexcept;
+  void report(const char* error) noexcept;
 
   const Options options_;
   std::mutex mutex_;
@@ -60,6 +85,9 @@ class HistoryWriter {
   std::size_t waiting_bytes_ = 0;  // of entries_
   std::optional<Others> forgotten_;
   bool ending_ = false;
+  // The thread's own:
+  std::deque<HistoryEntry> taken_;  // made before it, for even an empty one needs memory
+  std::string told_;                // the last failure: one that stays is told once
   std::thread thread_;
 };
 

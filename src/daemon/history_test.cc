@@ -1,10 +1,12 @@
 #include "daemon/history.h"
 
 #include <filesystem>
+#include <fstream>
 #include <semaphore>
 
 #include <gtest/gtest.h>
 
+#include "support/allocations.h"
 #include "support/temporary_directory.h"
 #include "support/times.h"
 
@@ -75,6 +77,120 @@ TEST(History, forgets_tasks_that_are_gone_and_only_what_is_old) {
   const auto gone = read_history({.state = state, .task = "gone"});
   ASSERT_EQ(gone.size(), 1U);
   EXPECT_EQ(gone[0].result.run.attempt, 2U);
+}
+
+TEST(History, is_one_by_whatever_link_the_state_is_reached) {
+  const TemporaryDirectory directory;
+  const std::string state = directory.file("state.db");
+  const std::string link = directory.file("link.db");
+  std::ofstream{state} << "";
+  std::filesystem::create_symlink(state, link);
+  { HistoryWriter{{.state = link}}.add(entry("a", 1)); }
+  EXPECT_EQ(read_history({.state = state}).size(), 1U);
+  EXPECT_EQ(read_history({.state = link}).size(), 1U);
+}
+
+HistoryEntry run(Reason reason, HistoryEntry::End end = HistoryEntry::End::told) {
+  HistoryEntry made = entry("a", 1);
+  made.result.run.reason = reason;
+  made.result.run.pulse = at("2025-03-03T10:00:00Z");
+  made.result.run.started = at("2025-03-03T10:07:00Z");
+  made.scheduled = at("2025-03-03T10:05:00Z");
+  made.end = end;
+  return made;
+}
+
+TEST(History, counts_lateness_from_when_the_run_should_have_started) {
+  using namespace std::chrono_literals;
+  using End = HistoryEntry::End;
+  EXPECT_EQ(lateness_of(run(Reason::cron)), 2min);
+  EXPECT_EQ(lateness_of(run(Reason::retry)), 2min);
+  EXPECT_EQ(lateness_of(run(Reason::orphan)), 7min);        // since its pulse
+  EXPECT_EQ(lateness_of(run(Reason::boot)), std::nullopt);  // it was not there at its minute
+  // Of one that has not ended, only the pulse is recorded.
+  EXPECT_EQ(lateness_of(run(Reason::cron, End::interrupted)), 7min);
+  EXPECT_EQ(lateness_of(run(Reason::boot, End::none)), std::nullopt);
+  HistoryEntry unknown = run(Reason::cron, End::none);
+  unknown.reason_known = false;
+  EXPECT_EQ(lateness_of(unknown), std::nullopt);
+}
+
+TEST(History, keeps_a_run_that_was_interrupted_once) {
+  const TemporaryDirectory directory;
+  const std::string state = directory.file("state.db");
+  TaskStatus task{.name = "a",
+                  .state = TaskStatus::State::interrupted,
+                  .attempt = 1,
+                  .reason = Reason::cron,
+                  .pulse = at("2025-03-03T10:00:00Z"),
+                  .last_attempt = at("2025-03-03T10:07:00Z")};
+  const Instant now = at("2025-03-03T12:00:00Z");
+  for (int kills = 0; kills < 2; ++kills) {  // the second before it was started again
+    HistoryWriter writer{{.state = state}};
+    writer.add(unfinished_run(task, now).value());
+  }
+  task.attempt = 2;
+  task.reason.reset();  // the record does not tell why it started
+  task.last_attempt = at("2025-03-03T11:00:00Z");
+  {
+    HistoryWriter writer{{.state = state}};
+    writer.add(unfinished_run(task, now).value());
+    writer.add(entry("a", 3));
+  }
+
+  const auto entries = read_history({.state = state});
+  ASSERT_EQ(entries.size(), 3U);
+  EXPECT_EQ(entries[0].end, HistoryEntry::End::told);
+  EXPECT_EQ(entries[1].end, HistoryEntry::End::interrupted);
+  EXPECT_EQ(entries[1].result.run.attempt, 2U);
+  EXPECT_FALSE(entries[1].reason_known);
+  EXPECT_EQ(entries[2].end, HistoryEntry::End::interrupted);
+  EXPECT_TRUE(entries[2].reason_known);
+  EXPECT_EQ(entries[2].result.run.pulse, at("2025-03-03T10:00:00Z"));
+  EXPECT_EQ(entries[2].result.run.started, at("2025-03-03T10:07:00Z"));
+}
+
+TEST(History, shows_of_a_task_what_its_record_says_is_not_over) {
+  const Instant now = at("2025-03-03T12:00:00Z");
+  TaskStatus task{.name = "a",
+                  .state = TaskStatus::State::running,
+                  .attempt = 2,
+                  .pulse = at("2025-03-03T10:00:00Z"),
+                  .last_attempt = at("2025-03-03T11:59:00Z")};
+  const auto run = unfinished_run(task, now);
+  ASSERT_TRUE(run);
+  EXPECT_EQ(run->end, HistoryEntry::End::none);
+  EXPECT_EQ(run->result.duration, std::chrono::minutes{1});
+  EXPECT_FALSE(run->to_be_restarted);
+  for (const auto over : {TaskStatus::State::awaiting_run, TaskStatus::State::awaiting_retry}) {
+    task.state = over;
+    EXPECT_FALSE(unfinished_run(task, now));
+  }
+}
+
+TEST(History, tells_of_a_run_that_it_lost_where_the_memory_ran_out) {
+  const SpareAllocations ours;
+  bool was_hit = true;
+  int kept = 0;
+  int lost = 0;
+  for (std::uint64_t n = 1; was_hit; ++n) {
+    SCOPED_TRACE(n);
+    const TemporaryDirectory directory;
+    const std::string state = directory.file("a state with a name too long for a short string.db");
+    int told = 0;
+    {
+      HistoryWriter writer{{.state = state, .on_failure = [&](const std::string&) { ++told; }}};
+      fail_allocation(n);
+      writer.add(entry("a task with a name too long for a short string", 1));
+    }
+    was_hit = allocation_failed();
+    fail_allocation(0);
+    const auto entries = read_history({.state = state});
+    EXPECT_EQ(entries.size() + static_cast<std::size_t>(told), 1U);
+    (entries.empty() ? lost : kept) += 1;
+  }
+  EXPECT_GT(lost, 3);
+  EXPECT_GT(kept, 0);
 }
 
 }  // namespace

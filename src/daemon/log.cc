@@ -25,6 +25,7 @@ Log::Log(int descriptor, TellDropped tell_dropped)
       tell_dropped_(std::move(tell_dropped)),
       bell_(eventfd(0, EFD_CLOEXEC)) {
   if (!bell_.is_open()) throw std::system_error(errno, std::generic_category(), "eventfd");
+  batch_.reserve(PIPE_BUF);
   thread_ = std::thread{[this] { loop(); }};
 }
 
@@ -44,16 +45,20 @@ Log::~Log() {
   thread_.join();
 }
 
-void Log::write(std::string line) {
-  line += '\n';
+void Log::write(std::string line) noexcept {
   {
     const std::lock_guard lock{mutex_};
-    if (size_ + line.size() > size_max) {
+    if (size_ + line.size() >= size_max) {
       ++dropped_;
       return;
     }
-    keep_dropped();
-    keep(std::move(line));
+    try {
+      line += '\n';
+      keep_dropped();
+      keep(std::move(line));
+    } catch (const std::exception&) {
+      ++dropped_;
+    }
   }
   changed_.notify_one();
 }
@@ -70,7 +75,8 @@ void Log::keep_dropped() {
   dropped_ = 0;
 }
 
-void Log::loop() {
+// Takes no memory: there may be none.
+void Log::loop() noexcept {
   sigset_t all;  // also SIGPIPE: a reader that goes away is no reason to end
   sigfillset(&all);
   pthread_sigmask(SIG_BLOCK, &all, nullptr);
@@ -78,11 +84,17 @@ void Log::loop() {
   while (true) {
     changed_.wait(lock, [this] { return ending_ || !lines_.empty(); });
     if (lines_.empty()) return;
-    std::string text;
-    while (!lines_.empty() && text.size() < PIPE_BUF) {
-      text += lines_.front();
-      lines_.pop_front();
+    const std::string first = std::move(lines_.front());
+    lines_.pop_front();
+    batch_.clear();
+    if (first.size() <= batch_.capacity()) {
+      batch_ += first;
+      while (!lines_.empty() && batch_.size() + lines_.front().size() <= batch_.capacity()) {
+        batch_ += lines_.front();
+        lines_.pop_front();
+      }
     }
+    const std::string_view text = batch_.empty() ? first : batch_;
     lock.unlock();
     const bool read = put(text);
     lock.lock();

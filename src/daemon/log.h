@@ -27,19 +27,20 @@ class Log {
   Log(const Log&) = delete;
   Log& operator=(const Log&) = delete;
 
-  // The line comes without its newline.
-  void write(std::string line);
+  // The line comes without its newline. One that there is no memory for is dropped.
+  void write(std::string line) noexcept;
 
  private:
   void keep(std::string line);
   void keep_dropped();
-  void loop();
+  void loop() noexcept;
   bool put(std::string_view text);
   bool await_reader();
 
   const int descriptor_;
   const TellDropped tell_dropped_;
-  Descriptor bell_;  // rings when it is to end
+  Descriptor bell_;    // rings when it is to end
+  std::string batch_;  // the thread's own, with room for what a pipe takes at once
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<std::string> lines_;

@@ -12,10 +12,6 @@ namespace {
 // A daemon that is at work starts what is due within this.
 constexpr std::chrono::seconds punctual{1};
 
-std::optional<Instant> happened(Instant instant) {
-  return instant == no_instant ? std::nullopt : std::optional{instant};
-}
-
 std::optional<Instant> earlier(std::optional<Instant> a, std::optional<Instant> b) {
   return !a ? b : !b ? a : std::min(*a, *b);
 }
@@ -47,18 +43,32 @@ TaskStatus::State state_of(TaskState state) {
   return TaskStatus::State::awaiting_run;
 }
 
-TaskStatus status_of(const TaskRecord& record, const Calendar& calendar, Instant now) {
-  const TaskProgress& progress = record.progress;
-  TaskStatus status{.name = record.config.name,
-                    .cron = record.config.cron,
-                    .state = state_of(progress.state),
-                    .attempt = progress.attempt,
-                    .last_attempt = happened(progress.last_attempt),
-                    .last_success = happened(progress.last_success),
-                    .last_failure = happened(progress.last_failure),
-                    .retry_at = happened(progress.retry_at)};
+// What the next daemon will find: nothing runs that nobody watches.
+TaskProgress as_left(TaskProgress progress, const Service& service) {
+  if (progress.state == TaskState::running && service.answer == Service::Answer::free) {
+    progress.state = TaskState::awaiting_run;
+    progress.orphan_pending = true;
+  }
+  return progress;
+}
+
+TaskStatus status_of(const TaskConfig& config,
+                     const TaskProgress& progress,
+                     const Calendar& calendar,
+                     Instant now) {
+  TaskStatus status{
+      .name = config.name,
+      .cron = config.cron,
+      .state = progress.orphan_pending ? TaskStatus::State::interrupted : state_of(progress.state),
+      .attempt = progress.attempt,
+      .reason = recorded_reason(progress),
+      .pulse = happened(progress.pulse),
+      .last_attempt = happened(progress.last_attempt),
+      .last_success = happened(progress.last_success),
+      .last_failure = happened(progress.last_failure),
+      .retry_at = happened(progress.retry_at)};
   // None in a damaged record: it is due when a registration says so.
-  const auto cron = CronExpression::try_parse(record.config.cron);
+  const auto cron = CronExpression::try_parse(config.cron);
   if (cron) status.next_due = calendar.find_next(*cron, now);
   if (progress.retry_at > now) status.next_due = earlier(status.next_due, status.retry_at);
   if (status.state != TaskStatus::State::running) {
@@ -67,17 +77,27 @@ TaskStatus status_of(const TaskRecord& record, const Calendar& calendar, Instant
   return status;
 }
 
+// The records, and who held the state when they were read: a daemon may come or go meanwhile.
+std::vector<TaskRecord> read_records(const std::string& state, Service& service) {
+  constexpr int tries_max = 10;
+  for (int tries = 1;; ++tries) {
+    const Service before = read_service(state);
+    auto records = read_sqlite_state(state);
+    service = read_service(state);
+    if (service == before || tries == tries_max) return records;
+  }
+}
+
 }  // namespace
 
-std::vector<TaskStatus> read_status(const std::string& state,
-                                    const Calendar& calendar,
-                                    Instant now) {
-  std::vector<TaskStatus> statuses;
-  for (const TaskRecord& record : read_sqlite_state(state)) {
-    statuses.push_back(status_of(record, calendar, now));
+StateStatus read_status(const std::string& state, const Calendar& calendar, Instant now) {
+  StateStatus status;
+  for (const TaskRecord& record : read_records(state, status.service)) {
+    status.tasks.push_back(
+        status_of(record.config, as_left(record.progress, status.service), calendar, now));
   }
-  std::ranges::sort(statuses, {}, &TaskStatus::name);
-  return statuses;
+  std::ranges::sort(status.tasks, {}, &TaskStatus::name);
+  return status;
 }
 
 }  // namespace dutiful

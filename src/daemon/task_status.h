@@ -6,16 +6,26 @@
 #include <vector>
 
 #include <dutiful/calendar.h>
+#include <dutiful/run.h>
+
+#include "store/sqlite/holder.h"
 
 namespace dutiful {
 
 struct TaskStatus {
-  enum class State { awaiting_run, running, awaiting_retry };
+  enum class State {
+    awaiting_run,
+    running,
+    awaiting_retry,
+    interrupted,  // recorded as running by a daemon that is no more, and not started again yet
+  };
 
   std::string name{};
   std::string cron{};
   State state = State::awaiting_run;
-  std::uint32_t attempt = 0;
+  std::uint32_t attempt = 0;       // of the newest run, as the next three
+  std::optional<Reason> reason{};  // where the record tells it
+  std::optional<Instant> pulse{};
   std::optional<Instant> last_attempt{};
   std::optional<Instant> last_success{};
   std::optional<Instant> last_failure{};
@@ -24,10 +34,15 @@ struct TaskStatus {
   std::optional<Instant> overdue_since{};  // it should be running, and is not
 };
 
-// From the records alone, so for any state, also one that a daemon holds. In the order of the
-// names. Throws as read_sqlite_state() does.
-[[nodiscard]] std::vector<TaskStatus> read_status(const std::string& state,
-                                                  const Calendar& calendar,
-                                                  Instant now);
+struct StateStatus {
+  Service service{};
+  std::vector<TaskStatus> tasks{};  // in the order of their names
+};
+
+// Of any state, also one that a daemon holds, which is not disturbed. Throws as read_sqlite_state()
+// does.
+[[nodiscard]] StateStatus read_status(const std::string& state,
+                                      const Calendar& calendar,
+                                      Instant now);
 
 }  // namespace dutiful

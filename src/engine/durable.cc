@@ -1,13 +1,6 @@
 #include "engine/durable.h"
 
 namespace dutiful {
-namespace {
-
-std::optional<Instant> happened(Instant at) {
-  return at == no_instant ? std::optional<Instant>{} : at;
-}
-
-}  // namespace
 
 DurableTask durable_task(const TaskConfig& config, const TaskProgress& progress) {
   return {.registration = {config.name, config.cron, config.retry_delay},

@@ -436,6 +436,24 @@ TEST_F(EngineTest, says_how_many_pulses_a_start_serves) {
   EXPECT_EQ(told("SchedulingDelayed").size(), 1);
 }
 
+// V: when it was due, and not when the run began that was interrupted. That counts for its delay.
+TEST_F(EngineTest, says_when_an_interrupted_run_was_due) {
+  initialize("0 * * * *");
+  ASSERT_EQ(engine->step(now).size(), 1U);  // at 10:00:30
+  engine.reset();
+  engine = make();
+  now += 2min;
+  initialize("0 * * * *");
+  const auto starts = engine->step(now);
+  ASSERT_EQ(starts.size(), 1U);
+  EXPECT_EQ(starts[0].reason, Reason::orphan);
+  EXPECT_THAT(told("TaskRunStarted").back(),
+              HasSubstr("\"scheduledTime\":\"2025-03-03T10:00:00.000Z\""));
+  EXPECT_THAT(told("SchedulingDelayed"),
+              ElementsAre(testing::AllOf(HasSubstr("\"dueTime\":\"2025-03-03T10:00:30.000Z\""),
+                                         HasSubstr("\"delay\":120000"))));
+}
+
 // K6, V
 TEST_F(EngineTest, says_that_a_pulse_pre_empts_a_retry) {
   initialize("0 * * * *", 2h);

@@ -217,13 +217,13 @@ void Reporter::run_started(const Start& start, const Core::Task& task, const Cro
   }
   tell("TaskRunStarted", Level::info, start.at, std::move(fields));
 
-  if (start.reason != Reason::boot && start.at - start.scheduled > delay_max) {
+  // An interrupted run is due again from when it started.
+  const Instant due = start.reason == Reason::orphan ? start.before.last_attempt : start.scheduled;
+  if (start.reason != Reason::boot && start.at - due > delay_max) {
     tell("SchedulingDelayed",
          Level::warning,
          start.at,
-         {name,
-          {"dueTime", time_text(start.scheduled)},
-          {"delay", (start.at - start.scheduled).count()}});
+         {name, {"dueTime", time_text(due)}, {"delay", (start.at - due).count()}});
   }
 }
 

@@ -346,7 +346,7 @@ class Loader {
 std::string explain(std::string_view description) {
   if (description.find("TOML_MAX_NESTED_VALUES") != std::string_view::npos)
     return "values nest too deeply; a task file needs no more than three levels";
-  std::string message = escape(description);
+  std::string message = on_one_line(description);  // it has escaped what it quotes
   if (description.find("integer") != std::string_view::npos)
     message += "; a string, a duration such as \"5m\" too, needs quotes";
   return message;

@@ -165,6 +165,10 @@ name = "b"
                   "16:3: unknown key \"tasks\"; did you mean \"task\"?"));
 }
 
+TEST(TaskFile, what_the_parser_has_escaped_stays_as_it_is) {
+  EXPECT_THAT(problems("a = \n"), ElementsAre(EndsWith(R"(saw '\n')")));
+}
+
 TEST(TaskFile, a_task_without_anything_misses_everything) {
   EXPECT_THAT(problems("[[task]]"),
               ElementsAre(HasSubstr("has no name"),

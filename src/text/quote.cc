@@ -25,16 +25,15 @@ void append_hex(std::string& out, std::string_view bytes) {
   }
 }
 
-// With quotes escaped or not.
-enum class Quotes { plain, escaped };
-
-std::string escape(std::string_view text, Quotes quotes) {
+// What is escaped beside the characters that must not come through; as a rule backslashes, so that
+// the text can be told from its escapes.
+std::string escape(std::string_view text, std::string_view also) {
   std::string out;
   while (!text.empty()) {
     const std::size_t length = utf8_length(text);
     const std::string_view character = text.substr(0, length == 0 ? 1 : length);
     text.remove_prefix(character.size());
-    if (character == "\\" || (character == "\"" && quotes == Quotes::escaped)) {
+    if (also.find(character) != std::string_view::npos) {
       out.append("\\").append(character);
     } else if (character == "\n") {
       out.append("\\n");
@@ -54,11 +53,15 @@ std::string escape(std::string_view text, Quotes quotes) {
 }  // namespace
 
 std::string escape(std::string_view text) {
-  return escape(text, Quotes::plain);
+  return escape(text, "\\");
 }
 
 std::string quote(std::string_view text) {
-  return '"' + escape(text, Quotes::escaped) + '"';
+  return '"' + escape(text, "\\\"") + '"';
+}
+
+std::string on_one_line(std::string_view message) {
+  return escape(message, "");
 }
 
 std::string json_string(std::string_view text) {

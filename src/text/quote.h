@@ -13,6 +13,10 @@ namespace dutiful {
 // The same in double quotes, and those inside it escaped.
 [[nodiscard]] std::string quote(std::string_view text);
 
+// A message of ours on one line: what would forge another is escaped, but no backslash, so what
+// escape() and quote() have done to parts of it stands.
+[[nodiscard]] std::string on_one_line(std::string_view message);
+
 // The text as a JSON string, quotes and all. JSON has no bytes that are not UTF-8: they are shown
 // as
 // \\xNN, as escape() would.

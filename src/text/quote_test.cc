@@ -39,6 +39,10 @@ TEST(Quote, leaves_quotes_alone_where_there_are_none_around_it) {
   EXPECT_EQ(escape("say \"hi\"\n"), R"(say "hi"\n)");
 }
 
+TEST(Quote, does_not_escape_a_message_twice) {
+  EXPECT_EQ(on_one_line("no file " + quote("a\\b\n") + "\n\x1b"), R"(no file "a\\b\n"\n\x1b)");
+}
+
 TEST(Quote, shows_bytes_that_are_not_utf_8) {
   EXPECT_EQ(quote("\xff"), R"("\xff")");
   EXPECT_EQ(quote("\xc3("), R"("\xc3(")");

@@ -106,7 +106,12 @@ Zone Zone::load(std::string_view name) {
 Zone Zone::host() {
   if (const char* tz = std::getenv("TZ")) {
     // An empty TZ is UTC, by long custom of C libraries.
-    return *tz == '\0' || std::strcmp(tz, ":") == 0 ? utc() : load(tz);
+    if (*tz == '\0' || std::strcmp(tz, ":") == 0) return utc();
+    try {
+      return load(tz);
+    } catch (const ZoneError& error) {
+      throw ZoneError(error.zone(), error.reason() + "; it comes from the variable TZ");
+    }
   }
   std::error_code error;
   const std::filesystem::path file = std::filesystem::read_symlink(host_zone_file, error);

@@ -516,14 +516,121 @@ TEST_F(DutifulRun, tells_systemd_how_it_is_doing) {
   close(socket_end);
 }
 
+TEST_F(DutifulRun, shows_what_a_kill_interrupted_until_it_has_run_again_and_after) {
+  const Fifo ready = fifo("ready");
+  const Fifo go = fifo("go");
+  write(task("a", "echo here > " + ready.path() + "; read go < " + go.path()));
+  const auto status = [&] {
+    return nlohmann::json::parse(run_to_end({"status", "--state", state, "--json"}).out).at(0);
+  };
+  const auto history = [&] {
+    return nlohmann::json::parse(run_to_end({"history", "--state", state, "--json"}).out);
+  };
+  std::string started;
+  {
+    Process daemon{arguments()};
+    ready.read_text();
+    EXPECT_EQ(status()["state"], "Running");
+    EXPECT_EQ(status()["served"], true);
+    EXPECT_EQ(status()["servedBy"]["process"], daemon.id());
+    EXPECT_THAT(run_to_end({"status", "--state", state}).out,
+                testing::StartsWith("served by process " + std::to_string(daemon.id()) + " since"));
+    ASSERT_EQ(history().size(), 1U);
+    EXPECT_EQ(history()[0]["result"], "running");
+    EXPECT_EQ(history()[0]["success"], nullptr);
+    EXPECT_THAT(run_to_end({"history", "--state", state}).out, HasSubstr("  a  running for "));
+    started = history()[0]["startedAt"];
+    daemon.signal(SIGKILL);
+    daemon.end();
+  }
+
+  EXPECT_EQ(status()["state"], "Interrupted");
+  EXPECT_EQ(status()["served"], false);
+  EXPECT_EQ(status()["servedBy"], nullptr);
+  EXPECT_THAT(run_to_end({"status", "--state", state}).out,
+              AllOf(testing::StartsWith("nobody serves this state: process "),
+                    HasSubstr("was killed or crashed"),
+                    HasSubstr("\na     interrupted, will be run again  ")));
+  ASSERT_EQ(history().size(), 1U);
+  EXPECT_EQ(history()[0]["result"], "interrupted");
+  EXPECT_EQ(history()[0]["success"], false);
+  EXPECT_EQ(history()[0]["startedAt"], started);
+  EXPECT_THAT(run_to_end({"history", "a", "--state", state}).out,
+              HasSubstr("it will be run again"));
+
+  Process daemon{arguments({"--grace", "0s", "--kill-grace", "50ms"})};  // the next minute may come
+  EXPECT_EQ(daemon.await("TaskOrphaned", "a")["lastExecutionTime"], started);
+  ready.read_text();
+  EXPECT_EQ(status()["state"], "Running");
+  go.release();
+  daemon.await("TaskRunCompleted", "a");
+  daemon.signal(SIGTERM);
+  EXPECT_EQ(daemon.end().status, 0);
+
+  ASSERT_GE(history().size(), 2U);
+  const auto interrupted = history().at(history().size() - 1);
+  EXPECT_EQ(interrupted["result"], "interrupted");
+  EXPECT_EQ(interrupted["startedAt"], started);
+  EXPECT_EQ(interrupted["reason"], "boot");
+  const auto again = history().at(history().size() - 2);
+  EXPECT_EQ(again["result"], "succeeded");
+  EXPECT_EQ(again["reason"], "orphan");
+  EXPECT_EQ(again["pulse"], interrupted["pulse"]);
+  EXPECT_GE(again["latenessMs"], 0);
+  EXPECT_EQ(status()["served"], false);
+  EXPECT_THAT(run_to_end({"status", "--state", state}).out,
+              testing::StartsWith("nobody serves this state: nothing is run until"));
+}
+
+TEST_F(DutifulRun, remembers_the_interrupted_run_of_a_task_that_is_gone) {
+  const Fifo ready = fifo("ready");
+  write(task("a", "echo here > " + ready.path() + "; exec sleep 1000"));
+  {
+    Process daemon{arguments()};
+    ready.read_text();
+    daemon.signal(SIGKILL);
+    daemon.end();
+  }
+  write("");
+  Process daemon{arguments()};
+  daemon.await("TaskRemoved", "a");
+  daemon.signal(SIGTERM);
+  EXPECT_EQ(daemon.end().status, 0);
+  EXPECT_THAT(run_to_end({"history", "a", "--state", state}).out,
+              HasSubstr("  a  interrupted  (boot): the daemon was killed or crashed while it ran"));
+}
+
+TEST_F(DutifulRun, keeps_its_table_narrow_for_a_long_name) {
+  const std::string name(5000, 'n');
+  write(task(name, "true") + task("short", "true"));
+  Process daemon{arguments()};
+  daemon.await("TaskRunCompleted", "short");
+  daemon.signal(SIGTERM);
+  EXPECT_EQ(daemon.end().status, 0);
+  const std::string table = run_to_end({"status", "--state", state}).out;
+  EXPECT_THAT(table, HasSubstr('\n' + name + "  "));
+  const auto begin = table.find("\nshort ");
+  ASSERT_NE(begin, std::string::npos);
+  EXPECT_LT(table.find('\n', begin + 1) - begin, 200U);
+}
+
 TEST_F(DutifulRun, shows_nothing_but_a_clear_error_where_there_is_no_state) {
-  const Ended missing = run_to_end({"status", "--state", state});
-  EXPECT_EQ(missing.status, 1);
-  EXPECT_THAT(missing.err, HasSubstr("does not exist"));
-  EXPECT_EQ(run_to_end({"history", "--state", state}).status, 1);
-  EXPECT_FALSE(std::filesystem::exists(state));
-  std::ofstream{state} << "something else, which is long enough to be read as a header of a file";
-  EXPECT_THAT(run_to_end({"status", "--state", state}).err, HasSubstr("no SQLite database"));
+  const auto error = [](const std::string& command, const std::string& where) {
+    const Ended ended = run_to_end({command, "--state", where});
+    EXPECT_EQ(ended.status, 2) << command << ' ' << where;
+    EXPECT_EQ(ended.out, "");
+    return ended.err;
+  };
+  for (const std::string command : {"status", "history"}) {
+    EXPECT_THAT(error(command, state), AllOf(HasSubstr(state), HasSubstr("does not exist; give")));
+    EXPECT_FALSE(std::filesystem::exists(state));
+    EXPECT_THAT(error(command, directory.file("")), HasSubstr("is a directory; give the file"));
+    EXPECT_THAT(error(command, "/dev/null"), HasSubstr("is not a regular file"));
+    EXPECT_THAT(error(command, ""), HasSubstr("--state: an empty name"));
+    const std::string other = directory.file("other.db");
+    std::ofstream{other} << "something else, which is long enough to be read as a header of a file";
+    EXPECT_THAT(error(command, other), HasSubstr("no SQLite database"));
+  }
 }
 
 }  // namespace

@@ -170,6 +170,42 @@ TEST_F(Unprivileged, is_told_of_a_state_that_may_not_be_written) {
   EXPECT_EQ(bytes(), before);
 }
 
+TEST_F(Unprivileged, is_told_who_may_read_a_state) {
+  if (geteuid() != 0) GTEST_SKIP() << "needs root, to become somebody else";
+  make_state();
+  std::filesystem::permissions(directory.file("."), std::filesystem::perms{0755});
+  std::filesystem::permissions(path, std::filesystem::perms{0600});
+  EXPECT_THAT(error_as_nobody([&] { (void)read_sqlite_state(path); }),
+              AllOf(HasSubstr(path + "\" may not be read by "),
+                    HasSubstr(": it belongs to root; ask as root, or let others read it")));
+  std::filesystem::permissions(directory.file("."), std::filesystem::perms{0700});
+  EXPECT_THAT(error_as_nobody([&] { (void)read_sqlite_state(path); }),
+              HasSubstr("Permission denied; check the permissions of the directories above it"));
+}
+
+// As a daemon that was killed leaves it: with a log that holds what is newest.
+TEST_F(Unprivileged, reads_a_state_with_a_log_where_that_has_its_index) {
+  const auto held = open_sqlite_store(path);
+  held->replace(plan_of({}, planned("a"), planned("b")), "first");
+  std::filesystem::permissions(directory.file("."), std::filesystem::perms{0755});
+  const std::string left = directory.file("left.db");
+  for (const char* part : {"", "-wal", "-shm"}) {
+    std::filesystem::copy_file(path + part, left + part);
+  }
+  const auto read = [&](const std::string& state) {
+    return error_as_nobody([&] {
+      if (read_sqlite_state(state).size() != 2) throw StoreError(state, "lacks what is newest");
+    });
+  };
+  EXPECT_EQ(read(path), "no error");
+  EXPECT_EQ(read(left), "no error");
+  if (geteuid() != 0) return;  // who owns the directory can make an index
+  std::filesystem::remove(left + "-shm");
+  EXPECT_THAT(read(left), AllOf(HasSubstr("its log has no index"), HasSubstr("; copy \"" + left)));
+  std::filesystem::permissions(left + "-wal", std::filesystem::perms{0600});
+  EXPECT_THAT(read(left), HasSubstr("left.db-wal\", which belongs to it, may not be read by "));
+}
+
 // X3: another program holds the file for longer than it is waited for.
 TEST_F(Sqlite, says_that_another_is_writing) {
   const auto store = open_sqlite_store(path, Duration{1});

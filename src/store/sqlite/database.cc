@@ -1,10 +1,18 @@
 #include "store/sqlite/database.h"
 
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 
+#include <fcntl.h>
+#include <pwd.h>
 #include <sqlite3.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <dutiful/errors.h>
+
+#include "text/quote.h"
 
 namespace dutiful {
 namespace {
@@ -52,6 +60,39 @@ std::string uri_of(const std::string& path) {
   return uri;
 }
 
+std::string user_name(uid_t user) {
+  const passwd* entry = getpwuid(user);
+  return entry != nullptr ? entry->pw_name : "the user " + std::to_string(user);
+}
+
+// Why a file cannot be read, which SQLite does not tell; empty where it can. Opens nothing: to
+// close it again would take away SQLite's locks.
+std::string unreadable(const std::string& path) {
+  struct stat status {};
+  if (stat(path.c_str(), &status) != 0) {
+    if (errno == ENOENT || errno == ENOTDIR) {
+      return "does not exist; give the one that dutiful run uses";
+    }
+    return std::string{"cannot be read: "} + std::strerror(errno) +
+           "; check the permissions of the directories above it";
+  }
+  if (S_ISDIR(status.st_mode)) return "is a directory; give the file in it that dutiful run uses";
+  if (!S_ISREG(status.st_mode)) {
+    return "is not a regular file; give the one that dutiful run uses";
+  }
+  if (faccessat(AT_FDCWD, path.c_str(), R_OK, AT_EACCESS) == 0) return "";
+  if (errno != EACCES) return std::string{"cannot be read: "} + std::strerror(errno);
+  const std::string owner = user_name(status.st_uid);
+  return "may not be read by " + user_name(geteuid()) + ": it belongs to " + owner + "; ask as " +
+         (status.st_uid == 0 ? owner : owner + " or root") + ", or let others read it";
+}
+
+bool holds_anything(const std::string& path) {
+  std::error_code error;
+  const auto size = std::filesystem::file_size(path, error);
+  return !error && size > 0;
+}
+
 }  // namespace
 
 void Database::Closer::operator()(sqlite3* database) const {
@@ -67,16 +108,37 @@ Database::Database(const std::string& path, Access access, Duration busy_timeout
     check(open(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE));
     return;
   }
-  check(open(path, SQLITE_OPEN_READONLY));
-  // A reader who may not write the directory cannot make the files that SQLite shares among
-  // processes. Where there are none, nobody is at work on the database, and it can do without.
+  open_to_read();
+}
+
+void Database::open_to_read() {
+  if (const std::string reason = unreadable(path_); !reason.empty()) {
+    throw StoreError(path_, reason);
+  }
+  check(open(path_, SQLITE_OPEN_READONLY));
   const int code =
       sqlite3_exec(handle_.get(), "SELECT 1 FROM sqlite_schema LIMIT 1", nullptr, nullptr, nullptr);
-  std::error_code error;
   const bool refused = (code & 0xff) == SQLITE_CANTOPEN || (code & 0xff) == SQLITE_READONLY;
-  if (refused && !std::filesystem::exists(path + "-wal", error)) {
-    check(open(uri_of(path) + "?immutable=1", SQLITE_OPEN_READONLY | SQLITE_OPEN_URI));
+  if (!refused) return;
+  // A reader who may not write the directory cannot make the files that SQLite shares among
+  // processes. Where there is no log, nobody is at work on the database, and it can do without.
+  if (!holds_anything(path_ + "-wal")) {
+    check(open(uri_of(path_) + "?immutable=1", SQLITE_OPEN_READONLY | SQLITE_OPEN_URI));
+    return;
   }
+  // It has a log, and SQLite reads one only together with its index.
+  std::error_code error;
+  std::string reason = "its log has no index, and none can be made in this directory; copy " +
+                       quote(path_) + " and " + quote(path_ + "-wal") +
+                       " to one that may be written, and look there";
+  for (const std::string& beside : {path_ + "-wal", path_ + "-shm"}) {
+    if (!std::filesystem::exists(beside, error)) continue;
+    if (const std::string why = unreadable(beside); !why.empty()) {
+      reason = quote(beside) + ", which belongs to it, " + why;
+      break;
+    }
+  }
+  throw StoreError(path_, "cannot be read: " + reason);
 }
 
 int Database::open(const std::string& name, int flags) {
@@ -91,6 +153,25 @@ int Database::open(const std::string& name, int flags) {
 void Database::check(int code) const {
   if (code == SQLITE_OK || code == SQLITE_ROW || code == SQLITE_DONE) return;
   throw StoreError(path_, reason_of(code, handle_.get()));
+}
+
+std::int64_t Database::check_format(const Format& format) const {
+  const std::int64_t mark = integer("PRAGMA application_id");
+  const std::int64_t tables = integer("SELECT count(*) FROM sqlite_schema");
+  if (mark != format.mark && (mark != 0 || tables > 0)) throw StoreError(path_, format.foreign);
+  const std::int64_t version = integer("PRAGMA user_version");
+  if (version > format.version) {
+    throw StoreError(path_,
+                     "was written by a newer dutiful (schema " + std::to_string(version) +
+                         ", this one knows " + std::to_string(format.version) + "); " +
+                         format.remedy);
+  }
+  return version;
+}
+
+void Database::set_format(const Format& format) {
+  execute(("PRAGMA application_id = " + std::to_string(format.mark)).c_str());
+  execute(("PRAGMA user_version = " + std::to_string(format.version)).c_str());
 }
 
 void Database::execute(const char* sql) {

@@ -49,7 +49,9 @@ class Statement {
 // that help, and holds no SQL.
 class Database {
  public:
-  enum class Access { read_write, read_only };  // the first makes the file where there is none
+  // The first makes the file where there is none; the second changes nothing, and needs no more
+  // than the right to read.
+  enum class Access { read_write, read_only };
   // Waits so long for others that keep it from writing or from a checkpoint.
   explicit Database(const std::string& path,
                     Access access = Access::read_write,
@@ -60,6 +62,18 @@ class Database {
   [[nodiscard]] const std::string& path() const { return path_; }
   // How many rows the last statement changed.
   [[nodiscard]] int changes() const;
+
+  // A file of another program that happens to be in the way is refused by its mark, and one of a
+  // dutiful that is newer than this by the version of its tables.
+  struct Format {
+    std::int64_t mark;     // application_id. Stored, so never changed.
+    std::int64_t version;  // the newest that is known. A step to a newer one is a migration.
+    const char* foreign;   // what is said of another's file
+    const char* remedy;    // of one that is too new
+  };
+  // The version that the file has; 0 where it is new.
+  [[nodiscard]] std::int64_t check_format(const Format& format) const;
+  void set_format(const Format& format);
 
   // Gives back what a large transaction has left of the write-ahead log, unless somebody reads it.
   void shrink_log() noexcept;
@@ -73,6 +87,7 @@ class Database {
     void operator()(sqlite3* database) const;
   };
   int open(const std::string& name, int flags);
+  void open_to_read();
 
   std::string path_;
   Duration busy_timeout_;

@@ -1,6 +1,5 @@
 #include "store/sqlite/ownership.h"
 
-#include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
@@ -8,14 +7,13 @@
 #include <set>
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <dutiful/errors.h>
 
+#include "store/sqlite/holder.h"
 #include "text/quote.h"
-#include "time/iso8601.h"
 
 namespace dutiful {
 namespace {
@@ -24,15 +22,24 @@ namespace {
 // there, so it is never changed.
 constexpr off_t state_lock_byte = off_t{1} << 62;
 
-std::string read_holder(int descriptor) {
-  std::array<char, 200> text{};
-  const ssize_t size = pread(descriptor, text.data(), text.size(), 0);
-  return size > 0 ? std::string{text.data(), static_cast<std::size_t>(size)} : "another process";
+// Of the kind that belongs to the descriptor, where SQLite's own belong to the process; and others
+// can ask for it without taking any. A length of 0 is the whole file.
+bool lock(int descriptor, off_t start, off_t length) {
+  struct flock range {
+    .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = start, .l_len = length, .l_pid = 0
+  };
+  return fcntl(descriptor, F_OFD_SETLK, &range) == 0;
+}
+
+bool is_taken(int error) {
+  return error == EAGAIN || error == EACCES;
 }
 
 void write_holder(int descriptor) {
-  const auto now = std::chrono::floor<Duration>(std::chrono::system_clock::now());
-  const std::string text = "process " + std::to_string(getpid()) + " since " + format_utc(now);
+  const std::string text =
+      to_text({.process = getpid(),
+               .since = std::chrono::floor<Duration>(std::chrono::system_clock::now()),
+               .host = host_name()});
   // Only a courtesy to whoever finds the lock taken: that it is held is what counts.
   if (ftruncate(descriptor, 0) == 0) {
     [[maybe_unused]] const ssize_t written = pwrite(descriptor, text.data(), text.size(), 0);
@@ -54,10 +61,10 @@ class Ownership::HeldHere {
 
 Ownership::Ownership(const std::string& state) : state_(state) {
   try {
-    lock_name(state + "-owner");
+    lock_name(owner_file_of(state));
     lock_state();
     for (const char* suffix : {"", "-owner", "-wal", "-shm"}) {
-      watched_.push_back({.path = state + suffix});
+      watched_.push_back({.path = file_beside(state, suffix)});
     }
     write_holder(name_descriptor_);
   } catch (...) {
@@ -67,12 +74,14 @@ Ownership::Ownership(const std::string& state) : state_(state) {
 }
 
 Ownership::~Ownership() {
+  // Only who is killed leaves its name behind.
+  [[maybe_unused]] const int cleared = ftruncate(name_descriptor_, 0);
   release();
 }
 
 void Ownership::release() noexcept {
   if (held_) {
-    const std::lock_guard lock{HeldHere::instance().mutex};
+    const std::lock_guard guard{HeldHere::instance().mutex};
     HeldHere::instance().states.erase(*held_);
   }
   if (state_descriptor_ >= 0) close(state_descriptor_);
@@ -86,28 +95,25 @@ void Ownership::lock_name(const std::string& path) {
                      "cannot be locked: " + path + ": " + std::strerror(errno) +
                          "; check that its directory exists and may be written");
   }
-  if (flock(name_descriptor_, LOCK_EX | LOCK_NB) != 0) {
-    if (errno == EWOULDBLOCK) throw StateHeldError(state_, read_holder(name_descriptor_));
-    throw StoreError(state_, "cannot be locked: " + path + ": " + std::strerror(errno));
+  if (lock(name_descriptor_, 0, 0)) return;
+  const int error = errno;
+  if (is_taken(error)) {
+    const auto holder = read_holder(name_descriptor_);
+    throw StateHeldError(state_, holder ? to_text(*holder) : "another process");
   }
+  throw StoreError(state_, "cannot be locked: " + path + ": " + std::strerror(error));
 }
 
 void Ownership::lock_state() {
   HeldHere& here = HeldHere::instance();
-  const std::lock_guard lock{here.mutex};
+  const std::lock_guard guard{here.mutex};
   const auto found = identify(state_);
   if (found && here.states.contains(*found)) {
     throw StateHeldError(state_, "this process, by another name of the file");
   }
   state_descriptor_ = open(state_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0644);
   if (state_descriptor_ < 0) return;  // SQLite will say what is the matter
-  // One that belongs to the descriptor: SQLite's own belong to the process.
-  struct flock range {};
-  range.l_type = F_WRLCK;
-  range.l_whence = SEEK_SET;
-  range.l_start = state_lock_byte;
-  range.l_len = 1;
-  if (fcntl(state_descriptor_, F_OFD_SETLK, &range) != 0 && (errno == EAGAIN || errno == EACCES)) {
+  if (!lock(state_descriptor_, state_lock_byte, 1) && is_taken(errno)) {
     throw StateHeldError(state_, "another process, by another name of the file");
   }
   held_ = identify(state_);

@@ -16,11 +16,11 @@
 namespace dutiful {
 namespace {
 
-// Marks a file as ours: "duti". Stored, so never changed.
-constexpr std::int64_t application_id = 0x64757469;
-
-// The version of the schema below. A step to a newer one goes into migrate().
-constexpr std::int64_t schema_version = 1;
+// "duti", and the version of the schema below. A step to a newer one goes into migrate().
+constexpr Database::Format format{.mark = 0x64757469,
+                                  .version = 1,
+                                  .foreign = "is a database of another program; use another file",
+                                  .remedy = "use that version or another file"};
 
 // Texts are apart from what changes with every run, so that a run rewrites few bytes.
 constexpr const char* schema = R"(
@@ -136,26 +136,6 @@ TaskProgress read_progress(const Statement& row, int column) {
   return progress;
 }
 
-void check_origin(const Database& database) {
-  const std::int64_t origin = database.integer("PRAGMA application_id");
-  const std::int64_t tables = database.integer("SELECT count(*) FROM sqlite_schema");
-  if (origin != application_id && (origin != 0 || tables > 0)) {
-    throw StoreError(database.path(), "is a database of another program; use another file");
-  }
-}
-
-// The version of the schema that the file has; 0 if none.
-std::int64_t check_version(const Database& database) {
-  const std::int64_t version = database.integer("PRAGMA user_version");
-  if (version > schema_version) {
-    throw StoreError(database.path(),
-                     "was written by a newer dutiful (schema " + std::to_string(version) +
-                         ", this one knows " + std::to_string(schema_version) +
-                         "); use that version or another file");
-  }
-  return version;
-}
-
 // The schedulers that records name, by their numbers: few, and each is read once.
 class Schedulers {
  public:
@@ -231,11 +211,11 @@ class SqliteStore : public Store {
  public:
   SqliteStore(const std::string& path, Duration busy_timeout)
       : ownership_(path), database_(path, Database::Access::read_write, busy_timeout) {
-    check_origin(database_);
+    const std::int64_t version = database_.check_format(format);
     // Every commit reaches the disk before it returns; readers go on while there is a writer.
     database_.execute("PRAGMA journal_mode = WAL");
     database_.execute("PRAGMA synchronous = FULL");
-    migrate();
+    migrate(version);
     ownership_.check();
     update_.emplace(database_, R"(
       UPDATE progress SET scheduler = ?12, state = ?1, boot_pending = ?2, orphan_pending = ?3,
@@ -273,12 +253,11 @@ class SqliteStore : public Store {
   }
 
  private:
-  void migrate() {
-    if (check_version(database_) == schema_version) return;
+  void migrate(std::int64_t version) {
+    if (version == format.version) return;
     Transaction transaction{database_};
     database_.execute(schema);
-    database_.execute(("PRAGMA application_id = " + std::to_string(application_id)).c_str());
-    database_.execute(("PRAGMA user_version = " + std::to_string(schema_version)).c_str());
+    database_.set_format(format);
     transaction.commit();
   }
 
@@ -411,13 +390,8 @@ std::unique_ptr<Store> open_sqlite_store(const std::string& path, Duration busy_
 }
 
 std::vector<TaskRecord> read_sqlite_state(const std::string& path) {
-  std::error_code error;
-  if (!std::filesystem::exists(path, error)) {
-    throw StoreError(path, "does not exist; give the one that dutiful run uses");
-  }
   const Database database{path, Database::Access::read_only};
-  check_origin(database);
-  if (check_version(database) == 0) return {};
+  if (database.check_format(format) == 0) return {};
   Schedulers schedulers{database};
   return read_records(database, schedulers);
 }

@@ -1,0 +1,77 @@
+#include "daemon/find_state.h"
+
+#include <filesystem>
+#include <fstream>
+#include <stdexcept>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sqlite3.h>
+
+#include "store/sqlite/sqlite_store.h"
+#include "support/temporary_directory.h"
+
+namespace dutiful {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+// In a directory of its own.
+class FindState : public testing::Test {
+ protected:
+  FindState() { std::filesystem::current_path(directory.file("")); }
+  ~FindState() override { std::filesystem::current_path(before); }
+  FindState(const FindState&) = delete;
+  FindState& operator=(const FindState&) = delete;
+
+  static void make_state(const std::string& name) { (void)open_sqlite_store(name); }
+  static void run_sql(const std::string& name, const char* sql) {
+    sqlite3* database = nullptr;
+    ASSERT_EQ(sqlite3_open(name.c_str(), &database), SQLITE_OK);
+    EXPECT_EQ(sqlite3_exec(database, sql, nullptr, nullptr, nullptr), SQLITE_OK);
+    sqlite3_close(database);
+  }
+  static std::string error() {
+    try {
+      return "found " + find_state(std::nullopt);
+    } catch (const std::runtime_error& error) {
+      return error.what();
+    }
+  }
+
+  std::filesystem::path before = std::filesystem::current_path();
+  TemporaryDirectory directory;
+};
+
+TEST_F(FindState, takes_a_file_as_it_is_and_a_task_file_for_its_state) {
+  EXPECT_EQ(find_state("anywhere/state"), "anywhere/state");
+  EXPECT_EQ(find_state("anywhere/tasks.toml"), "anywhere/tasks.db");
+}
+
+TEST_F(FindState, finds_the_only_one_among_other_files) {
+  make_state("tasks.db");
+  run_sql("other.db", "CREATE TABLE theirs (x)");
+  std::ofstream{"text.db"} << "this is no database, whatever its name may say of it";
+  std::filesystem::create_directory("directory.db");
+  EXPECT_EQ(find_state(std::nullopt), "tasks.db");
+}
+
+TEST_F(FindState, says_what_to_give_where_there_is_none_or_one_too_many) {
+  EXPECT_THAT(error(), AllOf(HasSubstr("there is no state"), HasSubstr("--state")));
+  make_state("b.db");
+  make_state("a.db");
+  EXPECT_THAT(error(), AllOf(HasSubstr("several"), HasSubstr("--state: \"a.db\", \"b.db\"")));
+}
+
+TEST_F(FindState, finds_one_that_cannot_be_read_for_whoever_reads_it_says_why) {
+  make_state("tasks.db");
+  run_sql("tasks.db", "INSERT INTO task (name, cron, retry_delay_ms) VALUES ('a', '', 0)");
+  EXPECT_EQ(find_state(std::nullopt), "tasks.db");
+  std::filesystem::resize_file("tasks.db", 5000);
+  EXPECT_THROW((void)read_sqlite_state("tasks.db"), StoreError);
+  EXPECT_EQ(find_state(std::nullopt), "tasks.db");
+}
+
+}  // namespace
+}  // namespace dutiful

@@ -1,0 +1,138 @@
+#include "daemon/log.h"
+
+#include <algorithm>
+#include <climits>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "support/allocations.h"
+
+namespace dutiful {
+namespace {
+
+// A pipe whose reading end is the test's.
+class Pipe {
+ public:
+  Pipe() {
+    if (pipe2(ends_, O_CLOEXEC) != 0) throw std::runtime_error("pipe");
+  }
+  ~Pipe() {
+    close_end(1);
+    close_end(0);
+  }
+  Pipe(const Pipe&) = delete;
+  Pipe& operator=(const Pipe&) = delete;
+
+  [[nodiscard]] int writer() const { return ends_[1]; }
+  void close_writer() { close_end(1); }
+  void close_reader() { close_end(0); }
+
+  // All that is written until nobody can any more.
+  [[nodiscard]] std::vector<std::string> lines() const {
+    std::string text;
+    char chunk[65536];
+    for (ssize_t size = 1; (size = read(ends_[0], chunk, sizeof chunk)) > 0;) {
+      text.append(chunk, static_cast<std::size_t>(size));
+    }
+    std::vector<std::string> lines;
+    std::istringstream stream{text};
+    for (std::string line; std::getline(stream, line);) lines.push_back(line);
+    return lines;
+  }
+
+ private:
+  void close_end(int end) {
+    if (ends_[end] >= 0) close(ends_[end]);
+    ends_[end] = -1;
+  }
+  int ends_[2]{-1, -1};
+};
+
+std::string dropped(std::size_t count) {
+  return "dropped " + std::to_string(count);
+}
+
+// How many lines have come or were told to be missing.
+std::size_t accounted_for(const std::vector<std::string>& lines) {
+  std::size_t count = 0;
+  for (const std::string& line : lines) {
+    count += line.starts_with("dropped ") ? std::stoul(line.substr(8)) : 1;
+  }
+  return count;
+}
+
+TEST(Log, writes_every_line_once_and_in_order_whatever_its_length) {
+  Pipe pipe;
+  std::vector<std::string> written;
+  {
+    Log log{pipe.writer(), dropped};
+    for (const std::size_t length : {0, 1, PIPE_BUF - 1, PIPE_BUF, PIPE_BUF + 1, 10'000, 7}) {
+      written.emplace_back(length, static_cast<char>('a' + written.size()));
+      log.write(written.back());
+    }
+  }
+  pipe.close_writer();
+  EXPECT_EQ(pipe.lines(), written);
+}
+
+TEST(Log, says_how_many_lines_are_missing_where_nobody_reads) {
+  Pipe pipe;
+  constexpr std::size_t total = 200;
+  std::vector<std::string> seen;
+  std::thread reader;
+  {
+    Log log{pipe.writer(), dropped};
+    for (std::size_t i = 0; i < total; ++i) log.write(std::string(100'000, 'x'));
+    reader = std::thread{[&] { seen = pipe.lines(); }};
+  }
+  pipe.close_writer();
+  reader.join();
+  EXPECT_EQ(accounted_for(seen), total);
+  EXPECT_LT(seen.size(), total);
+  EXPECT_GT(seen.size(), 50U);
+}
+
+TEST(Log, survives_a_reader_that_goes_away) {
+  Pipe pipe;
+  pipe.close_reader();
+  Log log{pipe.writer(), dropped};
+  log.write("which raises SIGPIPE");
+}
+
+TEST(Log, loses_no_line_untold_where_the_memory_runs_out) {
+  const SpareAllocations ours;
+  constexpr std::size_t total = 12;  // which a pipe takes before anybody reads
+  bool was_hit = true;
+  std::uint64_t n = 0;
+  while (was_hit) {
+    SCOPED_TRACE(++n);
+    Pipe pipe;
+    {
+      Log log{pipe.writer(), dropped};
+      std::vector<std::string> lines;
+      for (std::size_t i = 0; i < total; ++i) lines.emplace_back(i % 4 == 0 ? 5000 : 40, 'x');
+      std::thread writer{[&] {
+        fail_allocation(n);
+        for (std::string& line : lines) log.write(std::move(line));
+      }};
+      writer.join();
+      was_hit = allocation_failed();
+      fail_allocation(0);
+    }
+    pipe.close_writer();
+    const auto seen = pipe.lines();
+    EXPECT_EQ(accounted_for(seen), total);
+    EXPECT_EQ(std::ranges::count(seen, "dropped 1"), was_hit ? 1 : 0);
+  }
+  EXPECT_GT(n, total);  // a newline, at least, for each
+}
+
+}  // namespace
+}  // namespace dutiful

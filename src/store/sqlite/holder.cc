@@ -1,0 +1,94 @@
+#include "store/sqlite/holder.h"
+
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <filesystem>
+#include <string_view>
+
+#include <fcntl.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "text/quote.h"
+#include "time/iso8601.h"
+
+namespace dutiful {
+namespace {
+
+constexpr std::string_view before_process = "process ";
+constexpr std::string_view before_since = " since ";
+constexpr std::string_view before_host = " on ";
+
+}  // namespace
+
+std::string file_beside(const std::string& state, std::string_view ending) {
+  std::error_code error;
+  const auto canonical = std::filesystem::weakly_canonical(state, error);
+  return (error ? state : canonical.string()) + std::string{ending};
+}
+
+std::string owner_file_of(const std::string& state) {
+  return file_beside(state, "-owner");
+}
+
+std::string host_name() {
+  utsname name{};
+  return uname(&name) == 0 ? escape(static_cast<const char*>(name.nodename)) : "";
+}
+
+std::string to_text(const Holder& holder) {
+  std::string text{before_process};
+  text.append(std::to_string(holder.process)).append(before_since).append(format_utc(holder.since));
+  return holder.host.empty() ? text : text.append(before_host).append(holder.host);
+}
+
+std::optional<Holder> parse_holder(const std::string& text) {
+  Holder holder;
+  std::string_view rest = text;
+  if (!rest.starts_with(before_process)) return std::nullopt;
+  rest.remove_prefix(before_process.size());
+  const auto [end, bad] = std::from_chars(rest.data(), rest.data() + rest.size(), holder.process);
+  if (bad != std::errc{}) return std::nullopt;
+  rest.remove_prefix(static_cast<std::size_t>(end - rest.data()));
+  if (!rest.starts_with(before_since)) return std::nullopt;
+  rest.remove_prefix(before_since.size());
+  const std::size_t on = rest.find(before_host);
+  const auto since = parse_timestamp(rest.substr(0, on));
+  if (!since || !since->offset) return std::nullopt;
+  holder.since = since->instant(*since->offset);
+  if (on != std::string_view::npos) holder.host = escape(rest.substr(on + before_host.size()));
+  return holder;
+}
+
+std::optional<Holder> read_holder(int descriptor) {
+  std::array<char, 300> text{};
+  const ssize_t size = pread(descriptor, text.data(), text.size(), 0);
+  return size > 0 ? parse_holder({text.data(), static_cast<std::size_t>(size)}) : std::nullopt;
+}
+
+Service read_service(const std::string& state) {
+  const std::string path = owner_file_of(state);
+  const auto unknown = [&](int error) {
+    return Service{.answer = Service::Answer::unknown,
+                   .holder = {},
+                   .trouble = quote(path) + " cannot be read: " + std::strerror(error) +
+                              "; ask as root, or as who runs the daemon"};
+  };
+  // Not a pipe, say, that nobody writes to.
+  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (descriptor < 0) return errno == ENOENT ? Service{} : unknown(errno);
+  struct flock lock {
+    .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 0, .l_len = 0, .l_pid = 0
+  };
+  const int error = fcntl(descriptor, F_OFD_GETLK, &lock) == 0 ? 0 : errno;
+  auto holder = read_holder(descriptor);
+  close(descriptor);
+  if (error != 0) return unknown(error);
+  return {.answer = lock.l_type == F_UNLCK ? Service::Answer::free : Service::Answer::held,
+          .holder = std::move(holder),
+          .trouble = {}};
+}
+
+}  // namespace dutiful

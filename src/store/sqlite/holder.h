@@ -1,0 +1,56 @@
+// Who holds a state: asked by those who only look.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <dutiful/time.h>
+
+namespace dutiful {
+
+// A process as it entered itself when it took the state.
+struct Holder {
+  std::int64_t process = 0;  // its number where it runs, which may be in a container
+  Instant since{};
+  std::string host{};
+
+  friend bool operator==(const Holder&, const Holder&) = default;
+};
+
+// Whether somebody holds a state, in the moment of the question.
+struct Service {
+  enum class Answer {
+    held,
+    free,
+    unknown,  // the lock cannot be looked at
+  };
+  Answer answer = Answer::free;
+  // Who does. Of a free state: who did, and was killed or crashed, for who ends well leaves no
+  // name.
+  std::optional<Holder> holder{};
+  std::string trouble{};  // why it is unknown, and what to do
+
+  friend bool operator==(const Service&, const Service&) = default;
+};
+
+// Takes no lock for it, not for a moment: a scheduler that is starting would find it taken. The
+// kernel answers, so a process of another container is found too, and the number of a process that
+// is gone and was given to another deceives nobody.
+[[nodiscard]] Service read_service(const std::string& state);
+
+// The file beside the state of that ending: the same one, by whatever links the state is reached.
+[[nodiscard]] std::string file_beside(const std::string& state, std::string_view ending);
+// The one with the lock.
+[[nodiscard]] std::string owner_file_of(const std::string& state);
+
+// "process 1234 since 2025-03-03T10:00:00.000Z on web1", and back.
+[[nodiscard]] std::string to_text(const Holder& holder);
+[[nodiscard]] std::optional<Holder> parse_holder(const std::string& text);
+[[nodiscard]] std::optional<Holder> read_holder(int descriptor);
+
+// The name of this host; of a container, as a rule, its identifier.
+[[nodiscard]] std::string host_name();
+
+}  // namespace dutiful

@@ -1,0 +1,144 @@
+#include "store/sqlite/holder.h"
+
+#include <atomic>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "store/sqlite/ownership.h"
+#include "support/temporary_directory.h"
+#include "support/times.h"
+
+namespace dutiful {
+namespace {
+
+using Answer = Service::Answer;
+
+class Holding : public testing::Test {
+ protected:
+  TemporaryDirectory directory;
+  std::string state = directory.file("state.db");
+
+  // A process that holds the state and is killed.
+  pid_t hold_and_be_killed() const {
+    int ready[2];
+    EXPECT_EQ(pipe(ready), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+      const Ownership held{state};
+      (void)!write(ready[1], "x", 1);
+      while (true) pause();
+    }
+    char byte = 0;
+    EXPECT_EQ(read(ready[0], &byte, 1), 1);
+    EXPECT_EQ(read_service(state).answer, Answer::held);
+    EXPECT_EQ(read_service(state).holder.value().process, child);
+    kill(child, SIGKILL);
+    waitpid(child, nullptr, 0);
+    close(ready[0]);
+    close(ready[1]);
+    return child;
+  }
+};
+
+TEST_F(Holding, is_seen_by_others_from_its_beginning_to_its_end) {
+  EXPECT_EQ(read_service(state), Service{});
+  {
+    const Instant before = std::chrono::floor<Duration>(std::chrono::system_clock::now());
+    const Ownership held{state};
+    const Service service = read_service(state);
+    EXPECT_EQ(service.answer, Answer::held);
+    ASSERT_TRUE(service.holder);
+    EXPECT_EQ(service.holder->process, getpid());
+    EXPECT_GE(service.holder->since, before);
+    EXPECT_EQ(service.holder->host, host_name());
+  }
+  EXPECT_EQ(read_service(state), Service{});  // it ended well, and there is nothing to tell of it
+}
+
+TEST_F(Holding, ends_with_its_process_whose_name_stays) {
+  const pid_t killed = hold_and_be_killed();
+  const Service service = read_service(state);
+  EXPECT_EQ(service.answer, Answer::free);
+  ASSERT_TRUE(service.holder);
+  EXPECT_EQ(service.holder->process, killed);
+}
+
+TEST_F(Holding, is_not_believed_of_a_living_process_that_only_has_the_number) {
+  const Holder us{.process = getpid(), .since = at("2025-03-03T10:00:00Z"), .host = "here"};
+  std::ofstream{owner_file_of(state)} << to_text(us);
+  const Service service = read_service(state);
+  EXPECT_EQ(service.answer, Answer::free);
+  EXPECT_EQ(service.holder, us);
+}
+
+TEST_F(Holding, is_seen_through_a_link) {
+  std::ofstream{state} << "";
+  std::filesystem::create_symlink(state, directory.file("link.db"));
+  const Ownership held{state};
+  EXPECT_EQ(read_service(directory.file("link.db")).answer, Answer::held);
+}
+
+TEST_F(Holding, is_never_kept_from_anybody_by_those_who_ask) {
+  std::atomic<bool> done = false;
+  std::atomic<int> asked = 0;
+  std::thread asking{[&] {
+    while (!done) {
+      (void)read_service(state);
+      ++asked;
+    }
+  }};
+  for (int times = 0; times < 300 || asked < 300; ++times) {
+    ASSERT_NO_THROW(Ownership{state}) << times;
+  }
+  done = true;
+  asking.join();
+}
+
+TEST_F(Holding, may_be_nobodys_business) {
+  if (geteuid() != 0) GTEST_SKIP() << "needs root, to become somebody else";
+  { const Ownership held{state}; }
+  chmod(directory.file("").c_str(), 0755);
+  chmod(owner_file_of(state).c_str(), 0600);
+  const pid_t reader = fork();
+  if (reader == 0) {
+    if (setgid(65534) != 0 || setuid(65534) != 0) _exit(2);
+    const Service service = read_service(state);
+    const bool told = service.trouble.find("Permission denied; ask as root") != std::string::npos;
+    _exit(service.answer == Answer::unknown && told ? 0 : 1);
+  }
+  int status = 0;
+  waitpid(reader, &status, 0);
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
+TEST(Holder, is_read_as_it_was_written) {
+  const Holder holder{.process = 1, .since = at("2025-03-03T10:00:00.250Z"), .host = "a on b"};
+  EXPECT_EQ(to_text(holder), "process 1 since 2025-03-03T10:00:00.250Z on a on b");
+  EXPECT_EQ(parse_holder(to_text(holder)), holder);
+  const Holder nowhere{.process = 99, .since = at("2025-03-03T10:00:00Z")};
+  EXPECT_EQ(parse_holder(to_text(nowhere)), nowhere);
+}
+
+TEST(Holder, is_nobody_in_a_text_that_is_something_else) {
+  for (const char* text : {"",
+                           "process",
+                           "process x since 2025-03-03T10:00:00.000Z",
+                           "process 1",
+                           "process 1 since",
+                           "process 1 since yesterday on a",
+                           "process 1 since 2025-03-03T10:00:00.000",
+                           "process 99999999999999999999 since 2025-03-03T10:00:00.000Z"}) {
+    EXPECT_EQ(parse_holder(text), std::nullopt) << text;
+  }
+}
+
+}  // namespace
+}  // namespace dutiful
