@@ -73,8 +73,9 @@ TEST(Log, writes_every_line_once_and_in_order_whatever_its_length) {
   std::vector<std::string> written;
   {
     Log log{pipe.writer(), dropped};
-    for (const std::size_t length : {0, 1, PIPE_BUF - 1, PIPE_BUF, PIPE_BUF + 1, 10'000, 7}) {
-      written.emplace_back(length, static_cast<char>('a' + written.size()));
+    for (const int length : {0, 1, PIPE_BUF - 1, PIPE_BUF, PIPE_BUF + 1, 10'000, 7}) {
+      written.emplace_back(static_cast<std::size_t>(length),
+                           static_cast<char>('a' + written.size()));
       log.write(written.back());
     }
   }
