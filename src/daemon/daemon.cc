@@ -30,6 +30,7 @@
 #include "daemon/signals.h"
 #include "daemon/stop_requests.h"
 #include "daemon/supervisor.h"
+#include "store/sqlite/holder.h"
 
 namespace dutiful {
 namespace {
@@ -164,7 +165,7 @@ class Daemon::Impl {
         }),
         overture_([this](const Event& event) { log(event); }),
         instance_(new_instance()),
-        instances_(options_.state),
+        instances_(file_beside(options_.state, "")),  // the same by whatever link
         history_({.state = options_.state,
                   .runs_max = options_.history,
                   .on_failure =

@@ -167,8 +167,12 @@ TEST_F(DutifulRun, leaves_no_command_to_go_on_beside_its_restarted_self) {
   }
   EXPECT_EQ(contents(overlaps), "");
 
-  write("");  // and what the last one left is ended also where nothing is to be run any more
-  Process daemon{arguments()};
+  // What the last one left is ended also where nothing is to be run any more, and where the state
+  // is reached by a link.
+  write("");
+  const std::string link = directory.file("link.db");
+  ASSERT_EQ(symlink(state.c_str(), link.c_str()), 0);
+  Process daemon{arguments({"--state", link})};
   daemon.await("LeftoversEnded");
   daemon.signal(SIGTERM);
   EXPECT_EQ(daemon.end().status, 0);
