@@ -192,6 +192,7 @@ void Core::follow_clock(Instant now, std::vector<ClockCorrection>& corrections) 
   if (now + clock_ahead_max >= latest_) return;
   corrections.reserve(corrections.size() + tasks_.size());  // nothing is corrected and then lost
   for (Schedule& schedule : schedules_) tell_rest(schedule, now);  // by the clock before
+  telling_.clear();
   for (TaskId id = 0; id < tasks_.size(); ++id) {
     if (!tasks_[id].registered) continue;
     const Instant persisted = correct_clock(tasks_[id].progress, now);
@@ -402,8 +403,9 @@ Start Core::start(TaskId id, Instant now) {
   progress.orphan_pending = false;
   progress.retry_at = no_instant;
   progress.last_attempt = now;
-  // The clock may have been set back, also since a pulse came that this start is for (T7).
-  progress.served_until = std::max({progress.served_until, now, task.due_since});
+  // The clock may have been set back: a start is for every pulse that has come, also where that was
+  // later by the clock before (T6, T7).
+  progress.served_until = std::max({progress.served_until, latest_, task.due_since});
   if (start.reason == Reason::cron || start.reason == Reason::boot) {
     progress.pulse = start.scheduled;
     progress.attempt = 0;

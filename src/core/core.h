@@ -117,7 +117,7 @@ class Core {
     std::string text;
     CronExpression cron;
     std::vector<TaskId> tasks;   // by rank
-    Instant pulse = no_instant;  // the one its tasks are being told of; no_instant: all were
+    Instant pulse = no_instant;  // the one its tasks are being told of; no_instant: all have been
     std::size_t told = 0;        // how many of them
   };
   // An entry of a queue, the earliest first. An entry whose task has moved on is passed over.
@@ -151,7 +151,7 @@ class Core {
   std::vector<Schedule> schedules_;
   std::vector<Entry> pulses_;  // heap, an entry a schedule; id is the schedule's number
   std::vector<Entry>
-      telling_;  // heap, of a schedule its next task; stale where its pulse is another
+      telling_;  // heap, of a schedule its next task; stale where the schedule has another pulse
   std::vector<Entry> retries_;  // heap; stale where the task's retry_at is another
   std::vector<Entry> ready_;    // heap; stale where the task's queued_since is another
   std::size_t awaiting_retry_ = 0;

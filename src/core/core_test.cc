@@ -33,7 +33,8 @@ class Twin {
 
   [[nodiscard]] std::vector<std::pair<std::string, Reason>> start_due(Instant now,
                                                                       std::size_t limit) {
-    latest_ = now;
+    now_ = now;
+    latest_ = std::max(latest_, now);
     std::vector<std::pair<std::string, Reason>> starts;
     while (starts.size() < limit && (at_once_ == 0 || running_ < at_once_)) {
       Task* first = nullptr;
@@ -50,7 +51,7 @@ class Twin {
       first->running = true;
       first->boot = Instant::max();
       first->retry_at = Instant::max();
-      first->served_until = now;
+      first->served_until = latest_;
       ++running_;
     }
     return starts;
@@ -78,13 +79,13 @@ class Twin {
     return next && *next <= latest_ ? *next : Instant::max();
   }
   [[nodiscard]] Instant since(const Task& task) const {
-    return std::min(
-        {task.boot, task.retry_at <= latest_ ? task.retry_at : Instant::max(), due(task)});
+    return std::min({task.boot, task.retry_at <= now_ ? task.retry_at : Instant::max(), due(task)});
   }
 
   Calendar calendar_;
   std::size_t at_once_;
   std::size_t running_ = 0;
+  Instant now_{};
   Instant latest_;
   std::map<std::string, Task> tasks_;
 };
@@ -93,6 +94,7 @@ class Pair {
  public:
   explicit Pair(unsigned seed)
       : random_(seed),
+        set_back_(roll(2) == 0),
         at_once_(static_cast<std::size_t>(roll(6))),
         list_(random_list()),
         core_(calendar_, at_once_),
@@ -101,7 +103,12 @@ class Pair {
   }
 
   void step() {
-    now_ += Duration{roll(Duration{90s}.count())};
+    if (set_back_ && roll(5) == 0) {
+      now_ = std::max(now_ - Duration{roll(Duration{20min}.count())}, latest_ - 2h);
+    } else {
+      now_ += Duration{roll(Duration{90s}.count())};
+    }
+    latest_ = std::max(latest_, now_);
     while (!running_.empty() && roll(3) != 0) end_one();
     const auto limit = static_cast<std::size_t>(roll(2) == 0 ? roll(4) : 1000);
 
@@ -140,7 +147,9 @@ class Pair {
 
   void end_one() {
     const auto which = std::next(running_.begin(), roll(static_cast<int>(running_.size())));
-    const Outcome outcome = roll(3) == 0 ? Outcome::failure : Outcome::success;
+    // A retry that was due, and then no more, has lost its place: that order is not of interest.
+    const bool fails = roll(3) == 0 && !set_back_;
+    const Outcome outcome = fails ? Outcome::failure : Outcome::success;
     twin_.end(core_.task(*which).name, outcome, now_);
     core_.end(*which, outcome, now_);
     running_.erase(which);
@@ -157,7 +166,9 @@ class Pair {
 
   std::mt19937_64 random_;
   Instant now_ = at("2025-03-09T06:00:30Z");
+  Instant latest_ = now_;
   Calendar calendar_{Zone::utc()};
+  bool set_back_;  // the clock, now and then (T7)
   std::size_t at_once_;
   std::vector<TaskConfig> list_;
   Core core_;
@@ -176,7 +187,7 @@ TEST(Core, starts_what_a_look_at_every_task_would_start_in_the_same_order) {
     }
     runs += pair.runs();
   }
-  EXPECT_GT(runs, 100'000U);
+  EXPECT_GT(runs, 80'000U);
 }
 
 }  // namespace
