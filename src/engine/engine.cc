@@ -94,6 +94,8 @@ void Engine::replace_list(std::vector<TaskConfig> list, Instant now) {
                         policies_.override,
                         reconcile ? Runs::go_on : Runs::are_interrupted);
   if (reconcile) core_.carry_runs(plan);
+  // Whoever dies between the list and its success leaves a trace that knows which list it was.
+  watch([&] { trace_.flush(); });
   // What can fail comes before the list is durable: memory here, the store below.
   Core next = core_;
   next.apply(plan, now);
@@ -123,7 +125,12 @@ void Engine::stop(Instant now) {
   stop_error_ = nullptr;
   if (lifecycle_ == Lifecycle::running) watch([&] { reporter_.stop_requested(now); });
   ++stops_waiting_;
-  if (lifecycle_ == Lifecycle::running) lifecycle_ = Lifecycle::stopping;
+  if (lifecycle_ == Lifecycle::running) {
+    lifecycle_ = Lifecycle::stopping;
+    // Somebody waits: a store that has failed for long is tried at once, and soon again.
+    retry_delay_ = Duration::zero();
+    retry_store_at_ = no_instant;
+  }
   finish_stop(now);
   watch([&] { trace_.flush(); });
 }
@@ -210,7 +217,10 @@ bool Engine::make_durable(const std::vector<Start>& starts, Instant now) {
     if (!updates.empty()) store_->commit(updates);
   } catch (...) {
     store_error_ = std::current_exception();
-    retry_delay_ = std::clamp(2 * retry_delay_, retry_delay_first, retry_delay_max);
+    retry_delay_ =
+        std::clamp(2 * retry_delay_,
+                   retry_delay_first,
+                   lifecycle_ == Lifecycle::stopping ? retry_delay_max_stopping : retry_delay_max);
     retry_store_at_ = now + retry_delay_;
     watch([&] { reporter_.store_failed(store_error_, retry_store_at_, now); });
     if (lifecycle_ == Lifecycle::stopping && core_.running() == 0 &&

@@ -86,8 +86,10 @@ class Engine {
   // After a failed transaction the next is tried after the first delay, then after twice that …
   static constexpr Duration retry_delay_first{100};
   static constexpr Duration retry_delay_max{30'000};
+  static constexpr Duration retry_delay_max_stopping{1'000};
 
-  // A stop that waits only for a store that fails gives up after so many tries: some three seconds.
+  // A stop that waits only for a store that fails gives up after so many tries: at most five
+  // seconds.
   static constexpr int stop_tries_max = 5;
 
   Policies policies_;

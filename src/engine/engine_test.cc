@@ -70,7 +70,13 @@ class EngineTest : public testing::Test, public TraceSink {
         [this](const Event& event) { events.push_back(to_json(event)); });
   }
 
-  void on(Instant /*at*/, const TraceEvent& /*event*/) override {}
+  void on(Instant /*at*/, const TraceEvent& event) override {
+    if (std::holds_alternative<InitStart>(event)) durable_when_flushed = {};
+  }
+  void flush() override {
+    if (!durable_when_flushed) durable_when_flushed = !state->rows.empty();
+  }
+  std::optional<bool> durable_when_flushed = false;
 
   void initialize(const std::string& cron, Duration retry_delay = 1min) {
     engine->initialize({{.name = "a", .cron = cron, .retry_delay = retry_delay}}, now);
@@ -86,6 +92,12 @@ class EngineTest : public testing::Test, public TraceSink {
   }
   [[nodiscard]] const TaskProgress& stored() const { return state->rows.front().progress; }
 };
+
+// Whoever is killed after the list is durable and before that is told must have told which list.
+TEST_F(EngineTest, lets_the_trace_have_the_list_before_the_state_has_it) {
+  initialize("0 * * * *");
+  EXPECT_EQ(durable_when_flushed, false);
+}
 
 // P1: a start is durable before it is handed out.
 TEST_F(EngineTest, marks_a_run_before_it_starts) {
@@ -282,6 +294,25 @@ TEST_F(EngineTest, gives_up_on_a_store_that_keeps_failing_while_it_stops) {
   faults.commit = 0;
   initialize("0 * * * *");
   EXPECT_EQ(engine->step(now)[0].reason, Reason::orphan);
+}
+
+// However long the store has failed by then, and waits for the next try: somebody waits for the
+// stop.
+TEST_F(EngineTest, gives_up_soon_on_a_store_that_has_failed_for_long) {
+  initialize("0 * * * *");
+  const auto starts = engine->step(now);
+  faults.commit = 1000;
+  engine->end(starts[0].task, Outcome::success, now);
+  while (engine->next_wake() < now + 10min) (void)engine->step(std::max(now, engine->next_wake()));
+  now += 10min;
+
+  engine->stop(now);
+  Instant tried = now;
+  while (engine->lifecycle() == Lifecycle::stopping) {
+    (void)engine->step(tried = std::max(now, engine->next_wake()));
+  }
+  EXPECT_LE(tried, now + 5s);
+  EXPECT_NE(engine->stop_error(), nullptr);
 }
 
 // A scheduler that starts anew does not wait for the store of the one before.
