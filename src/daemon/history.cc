@@ -12,6 +12,7 @@
 #include <dutiful/errors.h>
 
 #include "store/sqlite/database.h"
+#include "store/sqlite/state_file.h"
 
 namespace dutiful {
 namespace {

@@ -13,6 +13,7 @@
 #include <dutiful/errors.h>
 
 #include "store/sqlite/holder.h"
+#include "store/sqlite/state_file.h"
 #include "text/quote.h"
 
 namespace dutiful {

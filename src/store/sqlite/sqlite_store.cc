@@ -1,7 +1,6 @@
 #include "store/sqlite/sqlite_store.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <map>
 #include <optional>
 #include <set>
@@ -12,6 +11,7 @@
 #include "store/check_progress.h"
 #include "store/sqlite/database.h"
 #include "store/sqlite/ownership.h"
+#include "store/sqlite/state_file.h"
 
 namespace dutiful {
 namespace {
@@ -384,9 +384,7 @@ class SqliteStore : public Store {
 
 std::unique_ptr<Store> open_sqlite_store(const std::string& path, Duration busy_timeout) {
   // One state has one lock, by whatever links it is reached.
-  std::error_code error;
-  const auto canonical = std::filesystem::weakly_canonical(path, error);
-  return std::make_unique<SqliteStore>(error ? path : canonical.string(), busy_timeout);
+  return std::make_unique<SqliteStore>(resolve_state(path), busy_timeout);
 }
 
 std::vector<TaskRecord> read_sqlite_state(const std::string& path) {
