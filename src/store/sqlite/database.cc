@@ -12,6 +12,8 @@
 
 #include <dutiful/errors.h>
 
+#include "store/sqlite/holder.h"
+#include "store/sqlite/state_file.h"
 #include "text/quote.h"
 
 namespace dutiful {
@@ -121,17 +123,22 @@ void Database::open_to_read() {
   const bool refused = (code & 0xff) == SQLITE_CANTOPEN || (code & 0xff) == SQLITE_READONLY;
   if (!refused) return;
   // A reader who may not write the directory cannot make the files that SQLite shares among
-  // processes. Where there is no log, nobody is at work on the database, and it can do without.
-  if (!holds_anything(path_ + "-wal")) {
+  // processes. Where nothing is in the log and nobody at work, it can do without.
+  const std::string file = resolve_state(path_);  // SQLite's files are beside what a link leads to
+  const std::string log = file + "-wal";
+  const Service service = read_service(file);
+  if (service.answer == Service::Answer::free && !holds_anything(log)) {
     check(open(uri_of(path_) + "?immutable=1", SQLITE_OPEN_READONLY | SQLITE_OPEN_URI));
     return;
   }
   // It has a log, and SQLite reads one only together with its index.
   std::error_code error;
-  std::string reason = "its log has no index, and none can be made in this directory; copy " +
-                       quote(path_) + " and " + quote(path_ + "-wal") +
-                       " to one that may be written, and look there";
-  for (const std::string& beside : {path_ + "-wal", path_ + "-shm"}) {
+  std::string reason = service.answer == Service::Answer::unknown
+                           ? service.trouble
+                           : "its log has no index, and none can be made in this directory; copy " +
+                                 quote(file) + " and " + quote(log) +
+                                 " to one that may be written, and look there";
+  for (const std::string& beside : {log, file + "-shm"}) {
     if (!std::filesystem::exists(beside, error)) continue;
     if (const std::string why = unreadable(beside); !why.empty()) {
       reason = quote(beside) + ", which belongs to it, " + why;
