@@ -106,6 +106,12 @@ TEST_F(Holding, is_seen_through_a_link_to_what_is_only_to_be_made) {
   }
 }
 
+TEST_F(Holding, is_refused_by_links_in_a_circle) {
+  std::filesystem::create_symlink("link.db", state);
+  std::filesystem::create_symlink("state.db", directory.file("link.db"));
+  EXPECT_THROW(Ownership{state}, StoreError);
+}
+
 TEST_F(Holding, is_never_kept_from_anybody_by_those_who_ask) {
   std::atomic<bool> done = false;
   std::atomic<int> asked = 0;

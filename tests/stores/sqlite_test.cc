@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "engine/engine.h"
+#include "store/sqlite/holder.h"
 #include "store/sqlite/sqlite_store.h"
 #include "stores/plan_of.h"
 #include "support/sqlite_lock.h"
@@ -166,7 +167,7 @@ TEST_F(Unprivileged, is_told_of_a_state_that_may_not_be_written) {
                 const auto store = open_sqlite_store(path);
                 store->replace(plan_of({}, planned("c")), "second");
               }),
-              HasSubstr("cannot be written: it is read-only; check its permissions"));
+              HasSubstr("cannot be written: Permission denied; check its permissions"));
   EXPECT_EQ(bytes(), before);
 }
 
@@ -345,6 +346,29 @@ TEST_F(Sqlite, is_held_also_where_the_file_that_names_the_holder_is_removed) {
   close(ready[0]);
   close(ready[1]);
   EXPECT_EQ(open_sqlite_store(path)->load().size(), 2);
+}
+
+// Who was killed is told until another has really taken the state, not only tried to.
+TEST_F(Sqlite, remembers_who_was_killed_until_another_has_taken_it) {
+  make_state();
+  const Holder killed{.process = 4321, .since = at("2025-03-03T10:00:00Z"), .host = "here"};
+  std::ofstream{owner_file_of(path)} << to_text(killed);
+  tamper("UPDATE progress SET state = 7 WHERE task = 1");
+  {
+    const auto store = open_sqlite_store(path);
+    EXPECT_THROW((void)store->load(), TaskInvalidValueError);
+    EXPECT_EQ(read_service(path).holder.value().process, getpid());
+  }
+  EXPECT_EQ(read_service(path).holder, killed);
+  tamper("PRAGMA user_version = 2");
+  EXPECT_THROW((void)open_sqlite_store(path), StoreError);
+  EXPECT_EQ(read_service(path).holder, killed);
+  tamper("PRAGMA user_version = 1; UPDATE progress SET state = 0");
+  {
+    const auto store = open_sqlite_store(path);
+    store->replace(plan_of(store->load()), "us");
+  }
+  EXPECT_EQ(read_service(path), Service{});
 }
 
 // P1: what is written to a file that nobody can open again is not durable.

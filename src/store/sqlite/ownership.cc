@@ -5,6 +5,7 @@
 #include <cstring>
 #include <mutex>
 #include <set>
+#include <string_view>
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -36,15 +37,16 @@ bool is_taken(int error) {
   return error == EAGAIN || error == EACCES;
 }
 
-void write_holder(int descriptor) {
-  const std::string text =
-      to_text({.process = getpid(),
-               .since = std::chrono::floor<Duration>(std::chrono::system_clock::now()),
-               .host = host_name()});
-  // Only a courtesy to whoever finds the lock taken: that it is held is what counts.
-  if (ftruncate(descriptor, 0) == 0) {
-    [[maybe_unused]] const ssize_t written = pwrite(descriptor, text.data(), text.size(), 0);
-  }
+// Only a courtesy to whoever finds the lock taken: that it is held is what counts.
+void write_holder(int descriptor, std::string_view text) noexcept {
+  if (ftruncate(descriptor, 0) != 0) return;
+  [[maybe_unused]] const ssize_t written = pwrite(descriptor, text.data(), text.size(), 0);
+}
+
+std::string this_process() {
+  return to_text({.process = getpid(),
+                  .since = std::chrono::floor<Duration>(std::chrono::system_clock::now()),
+                  .host = host_name()});
 }
 
 }  // namespace
@@ -67,7 +69,8 @@ Ownership::Ownership(const std::string& state) : state_(state) {
     for (const char* suffix : {"", "-owner", "-wal", "-shm"}) {
       watched_.push_back({.path = file_beside(state, suffix)});
     }
-    write_holder(name_descriptor_);
+    predecessor_ = read_name(name_descriptor_);
+    write_holder(name_descriptor_, this_process());
   } catch (...) {
     release();
     throw;
@@ -76,16 +79,22 @@ Ownership::Ownership(const std::string& state) : state_(state) {
 
 Ownership::~Ownership() {
   // Only who is killed leaves its name behind.
-  [[maybe_unused]] const int cleared = ftruncate(name_descriptor_, 0);
+  write_holder(name_descriptor_, predecessor_);
   release();
 }
 
+void Ownership::forget_predecessor() noexcept {
+  predecessor_.clear();
+}
+
 void Ownership::release() noexcept {
-  if (held_) {
-    const std::lock_guard guard{HeldHere::instance().mutex};
-    HeldHere::instance().states.erase(*held_);
+  {
+    // Who comes next in this process must not open it while this is closed.
+    HeldHere& here = HeldHere::instance();
+    const std::lock_guard guard{here.mutex};
+    if (held_) here.states.erase(*held_);
+    if (state_descriptor_ >= 0) close(state_descriptor_);
   }
-  if (state_descriptor_ >= 0) close(state_descriptor_);
   if (name_descriptor_ >= 0) close(name_descriptor_);
 }
 
@@ -113,12 +122,24 @@ void Ownership::lock_state() {
     throw StateHeldError(state_, "this process, by another name of the file");
   }
   state_descriptor_ = open(state_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0644);
-  if (state_descriptor_ < 0) return;  // SQLite will say what is the matter
-  if (!lock(state_descriptor_, state_lock_byte, 1) && is_taken(errno)) {
-    throw StateHeldError(state_, "another process, by another name of the file");
+  if (state_descriptor_ < 0) {
+    throw StoreError(state_,
+                     std::string{"cannot be written: "} + std::strerror(errno) +
+                         "; check its permissions and those of its directory");
   }
-  held_ = identify(state_);
-  if (held_) here.states.insert(*held_);
+  if (!lock(state_descriptor_, state_lock_byte, 1)) {
+    const int error = errno;
+    if (is_taken(error)) {
+      throw StateHeldError(state_, "another process, by another name of the file");
+    }
+    throw StoreError(state_, std::string{"cannot be locked: "} + std::strerror(error));
+  }
+  struct stat status {};
+  if (fstat(state_descriptor_, &status) != 0) {
+    throw StoreError(state_, std::string{"cannot be locked: "} + std::strerror(errno));
+  }
+  held_ = Identity{status.st_dev, status.st_ino};
+  here.states.insert(*held_);
 }
 
 std::optional<Ownership::Identity> Ownership::identify(const std::string& path) {
