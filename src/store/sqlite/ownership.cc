@@ -138,6 +138,11 @@ void Ownership::lock_state() {
   if (fstat(state_descriptor_, &status) != 0) {
     throw StoreError(state_, std::string{"cannot be locked: "} + std::strerror(errno));
   }
+  if (status.st_nlink > 1) {
+    throw StoreError(state_,
+                     "has several names (hard links), and SQLite keeps a log for each: what is in "
+                     "that of another would be lost; remove the others");
+  }
   held_ = Identity{status.st_dev, status.st_ino};
   here.states.insert(*held_);
 }
