@@ -29,7 +29,7 @@ std::string reason_of(int code, sqlite3* handle) {
     case SQLITE_CANTOPEN:
       return "cannot be opened; check that its directory exists and may be written";
     case SQLITE_NOTADB:
-      return "is not a state of dutiful: it is no SQLite database; use another file";
+      return no_database;
     case SQLITE_CORRUPT:
       return "is damaged; restore it from a backup, or move it away to start anew";
     case SQLITE_BUSY:
@@ -78,10 +78,7 @@ std::string unreadable(const std::string& path) {
     return std::string{"cannot be read: "} + std::strerror(errno) +
            "; check the permissions of the directories above it";
   }
-  if (S_ISDIR(status.st_mode)) return "is a directory; give the file in it that dutiful run uses";
-  if (!S_ISREG(status.st_mode)) {
-    return "is not a regular file; give the one that dutiful run uses";
-  }
+  if (std::string reason = why_no_file(path); !reason.empty()) return reason;
   if (faccessat(AT_FDCWD, path.c_str(), R_OK, AT_EACCESS) == 0) return "";
   if (errno != EACCES) return std::string{"cannot be read: "} + std::strerror(errno);
   const std::string owner = user_name(status.st_uid);

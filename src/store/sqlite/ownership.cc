@@ -63,6 +63,7 @@ class Ownership::HeldHere {
 };
 
 Ownership::Ownership(const std::string& state) : state_(state) {
+  refuse_others();
   try {
     lock_name(owner_file_of(state));
     lock_state();
@@ -96,6 +97,14 @@ void Ownership::release() noexcept {
     if (state_descriptor_ >= 0) close(state_descriptor_);
   }
   if (name_descriptor_ >= 0) close(name_descriptor_);
+}
+
+// Before anything is made beside what is not ours.
+void Ownership::refuse_others() const {
+  HeldHere& here = HeldHere::instance();
+  const std::lock_guard guard{here.mutex};
+  const auto found = identify(state_);
+  if (found && !here.states.contains(*found)) refuse_no_state(state_);
 }
 
 void Ownership::lock_name(const std::string& path) {

@@ -43,6 +43,7 @@ class Ownership {
   class HeldHere;
 
   static std::optional<Identity> identify(const std::string& path);
+  void refuse_others() const;
   void lock_name(const std::string& path);
   void lock_state();
   void release() noexcept;

@@ -13,4 +13,13 @@ namespace dutiful {
 // The file beside it of that ending.
 [[nodiscard]] std::string file_beside(const std::string& state, std::string_view ending);
 
+// Why what is there can be no state, and what to give; empty where it can, or nothing is there.
+[[nodiscard]] std::string why_no_file(const std::string& state);
+// Throws StoreError for that, and for a file that begins as no database does. Opens and closes it,
+// which takes away the locks that SQLite has on it in this process.
+void refuse_no_state(const std::string& state);
+
+inline constexpr const char* no_database =
+    "is not a state of dutiful: it is no SQLite database; use another file";
+
 }  // namespace dutiful
