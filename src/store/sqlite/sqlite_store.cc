@@ -395,4 +395,8 @@ std::vector<TaskRecord> read_sqlite_state(const std::string& path) {
   return read_records(database, schedulers);
 }
 
+void check_sqlite_state(const std::string& path) {
+  (void)Database{path, Database::Access::read_only}.check_format(format);
+}
+
 }  // namespace dutiful
