@@ -10,8 +10,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <dutiful/errors.h>
-
 #include "store/sqlite/holder.h"
 #include "store/sqlite/state_file.h"
 #include "text/quote.h"
@@ -45,6 +43,18 @@ std::string reason_of(int code, sqlite3* handle) {
     default:
       return std::string{"cannot be accessed: "} +
              (handle != nullptr ? sqlite3_errmsg(handle) : sqlite3_errstr(code));
+  }
+}
+
+// A table that is not as it should be is only "an error" to SQLite.
+DatabaseError::Kind kind_of(int code) {
+  switch (code & 0xff) {
+    case SQLITE_NOTADB:
+    case SQLITE_CORRUPT:
+    case SQLITE_ERROR:
+      return DatabaseError::Kind::damaged;
+    default:
+      return DatabaseError::Kind::other;
   }
 }
 
@@ -112,7 +122,7 @@ Database::Database(const std::string& path, Access access, Duration busy_timeout
 
 void Database::open_to_read() {
   if (const std::string reason = unreadable(path_); !reason.empty()) {
-    throw StoreError(path_, reason);
+    throw DatabaseError(path_, reason);
   }
   check(open(path_, SQLITE_OPEN_READONLY));
   const int code =
@@ -142,7 +152,7 @@ void Database::open_to_read() {
       break;
     }
   }
-  throw StoreError(path_, "cannot be read: " + reason);
+  throw DatabaseError(path_, "cannot be read: " + reason);
 }
 
 int Database::open(const std::string& name, int flags) {
@@ -156,19 +166,19 @@ int Database::open(const std::string& name, int flags) {
 
 void Database::check(int code) const {
   if (code == SQLITE_OK || code == SQLITE_ROW || code == SQLITE_DONE) return;
-  throw StoreError(path_, reason_of(code, handle_.get()));
+  throw DatabaseError(path_, reason_of(code, handle_.get()), kind_of(code));
 }
 
 std::int64_t Database::check_format(const Format& format) const {
   const std::int64_t mark = integer("PRAGMA application_id");
   const std::int64_t tables = integer("SELECT count(*) FROM sqlite_schema");
-  if (mark != format.mark && (mark != 0 || tables > 0)) throw StoreError(path_, format.foreign);
+  if (mark != format.mark && (mark != 0 || tables > 0)) throw DatabaseError(path_, format.foreign);
   const std::int64_t version = integer("PRAGMA user_version");
   if (version > format.version) {
-    throw StoreError(path_,
-                     "was written by a newer dutiful (schema " + std::to_string(version) +
-                         ", this one knows " + std::to_string(format.version) + "); " +
-                         format.remedy);
+    throw DatabaseError(path_,
+                        "was written by a newer dutiful (schema " + std::to_string(version) +
+                            ", this one knows " + std::to_string(format.version) + "); " +
+                            format.remedy);
   }
   return version;
 }
