@@ -12,12 +12,13 @@ namespace dutiful {
 namespace {
 
 namespace fs = std::filesystem;
+using namespace std::string_view_literals;
 
 // As many as Linux follows.
 constexpr int links_max = 40;
 
 // What every SQLite database begins with, its zero included.
-constexpr std::string_view signature{"SQLite format 3", 16};
+constexpr auto signature = "SQLite format 3\0"sv;
 
 }  // namespace
 
