@@ -171,10 +171,16 @@ TEST_F(Check, warns_of_a_task_that_is_never_due) {
 }
 
 TEST_F(Check, warns_of_two_tasks_with_one_command) {
-  EXPECT_THAT(warnings("[[task]]\nname='a'\ncron='1 * * * *'\n[[task]]\nname='b'\ncron='2 * * * "
-                       "*'\n[[task]]\nname='c'\ncron='2 * * * *'\nenvironment.A='1'"),
-              "dutiful: 7:1: warning: task \"b\" runs the same command as task \"a\" at line 4; "
-              "they may run at the same time\n");
+  const std::string run = "\nrun = 'true'\n";
+  EXPECT_EQ(warnings("[[task]]\nname='a'\ncron='1 * * * *'" + run +
+                     "[[task]]\nname='b'\ncron='2 * * * *'" + run +
+                     "[[task]]\nname='c'\ncron='2 * * * *'\nenvironment.A='1'" + run),
+            "dutiful: 8:1: warning: task \"b\" runs the same command as task \"a\" at line 4; "
+            "they may run at the same time\n");
+  // What stands in [defaults] is meant for several.
+  EXPECT_EQ(warnings("[[task]]\nname='a'\ncron='1 * * * *'\n"
+                     "[[task]]\nname='b'\ncron='2 * * * *'\n"),
+            "");
 }
 
 TEST_F(Check, warns_of_a_user_whom_nobody_knows) {

@@ -13,7 +13,9 @@
 #include "cli/duration_argument.h"
 #include "cli/input_file.h"
 #include "cli/number_argument.h"
+#include "cli/state_argument.h"
 #include "daemon/daemon.h"
+#include "store/sqlite/state_file.h"
 
 namespace dutiful {
 namespace {
@@ -80,6 +82,7 @@ Exit run(const Arguments& arguments, Console& console) {
     console.err << "dutiful: " << place_in(options.file, place) << ": " << message << '\n';
   }
   if (!file.problems.empty()) return Exit::no;
+  read_state([&] { refuse_no_state(options.state); });
   Daemon{std::move(options)}.run(file.tasks);
   return Exit::done;
 }

@@ -82,7 +82,7 @@ void print_json(const StateStatus& status, std::ostream& out) {
 
 std::string process_text(const Holder& holder) {
   std::string text = "process " + std::to_string(holder.process);
-  if (!holder.host.empty() && holder.host != host_name()) text += " on " + holder.host;
+  if (!holder.host.empty() && holder.host != escape(host_name())) text += " on " + holder.host;
   return text;
 }
 

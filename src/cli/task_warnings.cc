@@ -69,6 +69,7 @@ class Examiner {
   }
 
   void examine_sameness() {
+    if (task_->command_is_shared) return;  // which is on purpose
     const Command& command = task_->command;
     const auto [first, is_new] = commands_.try_emplace(
         std::tuple{command.arguments, command.directory, command.environment, command.user}, task_);

@@ -60,9 +60,10 @@ struct TaskProgress {
 };
 
 // Why the newest run started, as far as the record tells: of a first attempt. A pulse from before
-// the task came is that of the minute it came in.
+// the task came is that of the minute it came in, unless the run is older still: then the task was
+// removed and came again while it went on.
 [[nodiscard]] constexpr std::optional<Reason> recorded_reason(const TaskProgress& progress) {
-  if (progress.attempt != 1) return std::nullopt;
+  if (progress.attempt != 1 || progress.last_attempt < progress.first_coming) return std::nullopt;
   return progress.pulse <= progress.first_coming ? Reason::boot : Reason::cron;
 }
 

@@ -30,7 +30,7 @@
 #include "daemon/signals.h"
 #include "daemon/stop_requests.h"
 #include "daemon/supervisor.h"
-#include "store/sqlite/holder.h"
+#include "store/sqlite/state_file.h"
 
 namespace dutiful {
 namespace {
@@ -165,7 +165,7 @@ class Daemon::Impl {
         }),
         overture_([this](const Event& event) { log(event); }),
         instance_(new_instance()),
-        instances_(file_beside(options_.state, "")),  // the same by whatever link
+        instances_(resolve_state(options_.state)),
         history_({.state = options_.state,
                   .runs_max = options_.history,
                   .on_failure =

@@ -15,10 +15,8 @@ namespace {
 
 bool is_state(const std::string& path) {
   try {
-    (void)read_sqlite_state(path);
+    check_sqlite_state(path);
     return true;
-  } catch (const TaskTryDeserializeError&) {
-    return true;  // a damaged one, which is worth a look
   } catch (const Error&) {
     // One that cannot be read, if it has a lock as ours have: whoever reads it will say why.
     std::error_code error;

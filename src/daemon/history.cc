@@ -9,9 +9,9 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <dutiful/errors.h>
-
 #include "store/sqlite/database.h"
+#include "store/sqlite/state_file.h"
+#include "text/quote.h"
 
 namespace dutiful {
 namespace {
@@ -112,6 +112,20 @@ HistoryEntry read_entry(const Statement& row) {
   return entry;
 }
 
+// A database tells of itself as of a state, which nobody would want to lose.
+template <typename Work>
+auto of_history(const std::string& path, Work work) {
+  try {
+    return work();
+  } catch (const DatabaseError& error) {
+    throw HistoryError(path,
+                       error.kind() == DatabaseError::Kind::damaged
+                           ? "is damaged; it may be deleted when no daemon runs, and a new one "
+                             "begins with the next run"
+                           : error.reason());
+  }
+}
+
 // What commands write may be meant for nobody else.
 const std::string& made_private(const std::string& path) {
   const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
@@ -120,6 +134,9 @@ const std::string& made_private(const std::string& path) {
 }
 
 }  // namespace
+
+HistoryError::HistoryError(const std::string& file, const std::string& reason)
+    : Error("The history " + quote(file) + ' ' + reason) {}
 
 std::string history_of(const std::string& state) {
   return file_beside(state, "-history");
@@ -152,9 +169,8 @@ std::optional<HistoryEntry> unfinished_run(const TaskStatus& task, Instant now) 
 std::vector<HistoryEntry> interrupted_runs(const std::string& state, Instant now) {
   std::vector<HistoryEntry> entries;
   try {
-    for (const TaskStatus& task : read_status(state, Calendar{Zone::utc()}, now).tasks) {
-      auto run = unfinished_run(task, now);
-      if (run && run->end == HistoryEntry::End::interrupted) entries.push_back(std::move(*run));
+    for (const TaskStatus& task : read_interrupted(state)) {
+      if (auto run = unfinished_run(task, now)) entries.push_back(std::move(*run));
     }
   } catch (const Error&) {
     // There is none yet, or whoever opens it will say what is wrong with it.
@@ -302,12 +318,15 @@ void HistoryWriter::loop() noexcept {
     const std::optional<Others> forgotten = std::exchange(forgotten_, std::nullopt);
     lock.unlock();
     try {
-      // Where there is nothing to add, none is made.
-      if (!file && (!taken_.empty() || std::filesystem::exists(history_of(options_.state)))) {
-        file = std::make_unique<File>(history_of(options_.state));
-      }
-      if (!taken_.empty()) file->write(taken_, options_.runs_max);
-      if (file && forgotten) file->forget(*forgotten);
+      const std::string path = history_of(options_.state);
+      of_history(path, [&] {
+        // Where there is nothing to add, none is made.
+        if (!file && (!taken_.empty() || std::filesystem::exists(path))) {
+          file = std::make_unique<File>(path);
+        }
+        if (!taken_.empty()) file->write(taken_, options_.runs_max);
+        if (file && forgotten) file->forget(*forgotten);
+      });
       told_.clear();
     } catch (const std::bad_alloc&) {
       file.reset();
@@ -331,11 +350,10 @@ void HistoryWriter::report(const char* error) noexcept {
   }
 }
 
-std::vector<HistoryEntry> read_history(const HistoryQuery& query) {
+namespace {
+
+std::vector<HistoryEntry> read_file(const std::string& path, const HistoryQuery& query) {
   std::vector<HistoryEntry> entries;
-  const std::string path = history_of(query.state);
-  std::error_code error;
-  if (!std::filesystem::exists(path, error)) return entries;
   const Database database{path, Database::Access::read_only};
   if (database.check_format(format) == 0) return entries;
   const std::string columns =
@@ -349,6 +367,15 @@ std::vector<HistoryEntry> read_history(const HistoryQuery& query) {
   if (query.task) row.bind(1, *query.task);
   while (row.step()) entries.push_back(read_entry(row));
   return entries;
+}
+
+}  // namespace
+
+std::vector<HistoryEntry> read_history(const HistoryQuery& query) {
+  const std::string path = history_of(query.state);
+  std::error_code error;
+  if (!std::filesystem::exists(path, error)) return {};
+  return of_history(path, [&] { return read_file(path, query); });
 }
 
 }  // namespace dutiful

@@ -11,6 +11,8 @@
 #include <thread>
 #include <vector>
 
+#include <dutiful/error.h>
+
 #include "commands/command_result.h"
 #include "daemon/task_status.h"
 
@@ -28,7 +30,7 @@ struct HistoryEntry {
   CommandResult result{};
   std::optional<Instant> scheduled{};  // when it should have started
   End end = End::told;
-  bool reason_known = true;      // as may be even that
+  bool reason_known = true;      // false where the record does not tell it
   bool to_be_restarted = false;  // it was interrupted, and has not been started again yet
 };
 
@@ -42,6 +44,13 @@ struct HistoryEntry {
 // The runs that died with a daemon before, and that nobody has started again. None where the state
 // cannot be read.
 [[nodiscard]] std::vector<HistoryEntry> interrupted_runs(const std::string& state, Instant now);
+
+// The history cannot be read or written; the state is another file, and may be well.
+class HistoryError : public Error {
+ public:
+  HistoryError(const std::string& file, const std::string& reason);
+  [[nodiscard]] std::string_view name() const noexcept override { return "HistoryError"; }
+};
 
 // <state>-history
 [[nodiscard]] std::string history_of(const std::string& state);
@@ -92,7 +101,7 @@ class HistoryWriter {
 };
 
 // The newest runs, newest first: of one task or of all. None where there is no history yet. Throws
-// StoreError.
+// HistoryError.
 struct HistoryQuery {
   std::string state;
   std::optional<std::string> task{};

@@ -2,9 +2,12 @@
 
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <semaphore>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sqlite3.h>
 
 #include "support/allocations.h"
 #include "support/temporary_directory.h"
@@ -88,6 +91,39 @@ TEST(History, is_one_by_whatever_link_the_state_is_reached) {
   { HistoryWriter{{.state = link}}.add(entry("a", 1)); }
   EXPECT_EQ(read_history({.state = state}).size(), 1U);
   EXPECT_EQ(read_history({.state = link}).size(), 1U);
+}
+
+TEST(History, that_is_damaged_may_be_deleted) {
+  const TemporaryDirectory directory;
+  const std::string state = directory.file("state.db");
+  { HistoryWriter{{.state = state}}.add(entry("a", 1)); }
+  const auto damage_table = [&] {
+    sqlite3* database = nullptr;
+    ASSERT_EQ(sqlite3_open(history_of(state).c_str(), &database), SQLITE_OK);
+    const char* sql = "ALTER TABLE run RENAME COLUMN attempt TO other";
+    EXPECT_EQ(sqlite3_exec(database, sql, nullptr, nullptr, nullptr), SQLITE_OK);
+    sqlite3_close(database);
+  };
+  const auto damage_file = [&] { std::ofstream{history_of(state)} << std::string(5000, 'x'); };
+  const auto is_told =
+      testing::AllOf(testing::StartsWith("The history \"" + history_of(state) + "\" is damaged"),
+                     testing::HasSubstr("may be deleted when no daemon runs"));
+  for (const auto& damage : {std::function<void()>{damage_table}, {damage_file}}) {
+    damage();
+    try {
+      (void)read_history({.state = state});
+      ADD_FAILURE() << "it was read";
+    } catch (const HistoryError& error) {
+      EXPECT_THAT(error.what(), is_told);
+    }
+  }
+  std::string reported;
+  {
+    HistoryWriter writer{
+        {.state = state, .on_failure = [&](const std::string& error) { reported = error; }}};
+    writer.add(entry("a", 1));
+  }
+  EXPECT_THAT(reported, is_told);
 }
 
 HistoryEntry run(Reason reason, HistoryEntry::End end = HistoryEntry::End::told) {

@@ -52,11 +52,9 @@ TaskProgress as_left(TaskProgress progress, const Service& service) {
   return progress;
 }
 
-TaskStatus status_of(const TaskConfig& config,
-                     const TaskProgress& progress,
-                     const Calendar& calendar,
-                     Instant now) {
-  TaskStatus status{
+// As far as it stands in the record.
+TaskStatus recorded_status(const TaskConfig& config, const TaskProgress& progress) {
+  return {
       .name = config.name,
       .cron = config.cron,
       .state = progress.orphan_pending ? TaskStatus::State::interrupted : state_of(progress.state),
@@ -67,6 +65,13 @@ TaskStatus status_of(const TaskConfig& config,
       .last_success = happened(progress.last_success),
       .last_failure = happened(progress.last_failure),
       .retry_at = happened(progress.retry_at)};
+}
+
+TaskStatus status_of(const TaskConfig& config,
+                     const TaskProgress& progress,
+                     const Calendar& calendar,
+                     Instant now) {
+  TaskStatus status = recorded_status(config, progress);
   // None in a damaged record: it is due when a registration says so.
   const auto cron = CronExpression::try_parse(config.cron);
   if (cron) status.next_due = calendar.find_next(*cron, now);
@@ -98,6 +103,16 @@ StateStatus read_status(const std::string& state, const Calendar& calendar, Inst
   }
   std::ranges::sort(status.tasks, {}, &TaskStatus::name);
   return status;
+}
+
+std::vector<TaskStatus> read_interrupted(const std::string& state) {
+  std::vector<TaskStatus> interrupted;
+  Service service;
+  for (const TaskRecord& record : read_records(state, service)) {
+    const TaskProgress progress = as_left(record.progress, service);
+    if (progress.orphan_pending) interrupted.push_back(recorded_status(record.config, progress));
+  }
+  return interrupted;
 }
 
 }  // namespace dutiful

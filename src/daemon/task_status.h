@@ -45,4 +45,7 @@ struct StateStatus {
                                       const Calendar& calendar,
                                       Instant now);
 
+// Only those that are interrupted, without a look at when they are due.
+[[nodiscard]] std::vector<TaskStatus> read_interrupted(const std::string& state);
+
 }  // namespace dutiful

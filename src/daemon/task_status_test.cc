@@ -98,11 +98,15 @@ TEST_F(Status, tells_the_reason_of_a_first_attempt_only) {
   boot.pulse = at("2025-03-03T10:00:00Z");
   TaskProgress again = running();
   again.attempt = 2;
-  hold(task("again", again), task("boot", boot));
+  // Removed from the list and added again while its run went on.
+  TaskProgress carried = running();
+  carried.first_coming = at("2025-03-03T11:05:00Z");
+  hold(task("again", again), task("boot", boot), task("carried", carried));
   const auto tasks = read("2025-03-03T11:10:00Z").tasks;
-  ASSERT_EQ(tasks.size(), 2U);
+  ASSERT_EQ(tasks.size(), 3U);
   EXPECT_EQ(tasks[0].reason, std::nullopt);
   EXPECT_EQ(tasks[1].reason, Reason::boot);
+  EXPECT_EQ(tasks[2].reason, std::nullopt);
 }
 
 TEST_F(Status, has_the_earlier_of_a_retry_and_a_pulse_as_what_is_next) {

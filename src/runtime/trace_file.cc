@@ -12,6 +12,8 @@
 
 #include <dutiful/errors.h>
 
+#include "text/quote.h"
+
 namespace dutiful {
 namespace {
 
@@ -29,6 +31,30 @@ off_t end_of_lines(int descriptor, off_t size) {
     end = begin;
   }
   return 0;
+}
+
+template <typename Policy>
+std::string text_of(const std::optional<Policy>& policy) {
+  return policy ? std::string{name_of(*policy)} : "the default";
+}
+
+// What is not the same in two headers: "max-concurrent is 64 there and 5 here".
+std::string differences(const TraceHeader& there, const TraceHeader& here) {
+  std::string text;
+  const auto compare = [&](const char* what, const std::string& one, const std::string& other) {
+    if (one == other) return;
+    text.append(text.empty() ? "" : ", ").append(what).append(" is ");
+    text.append(one).append(" there and ").append(other).append(" here");
+  };
+  compare("the zone", quote(there.zone), quote(here.zone));
+  compare(
+      "max-concurrent", std::to_string(there.max_concurrent), std::to_string(here.max_concurrent));
+  compare("the policy of repeated minutes",
+          text_of(there.repeated_minutes),
+          text_of(here.repeated_minutes));
+  compare("that of a second initialize()", text_of(there.reinitialize), text_of(here.reinitialize));
+  compare("that of overridden tasks", text_of(there.override), text_of(here.override));
+  return text.empty() ? "its header is written otherwise" : text;
 }
 
 }  // namespace
@@ -96,8 +122,8 @@ void TraceFile::check_header(std::size_t size) {
   std::ifstream in{file_};
   try {
     const TraceReader reader{in};
-    fail("is of a scheduler in another zone or with other policies: it begins with " +
-         to_line(reader.header()) + " instead of " + to_line(header_) + "; use another file");
+    fail("is of a scheduler with other options: " + differences(reader.header(), header_) +
+         "; use another file, or the same options");
   } catch (const MalformedTrace&) {
     fail("is not a trace, and left as it is; use another file");
   }

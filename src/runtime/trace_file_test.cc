@@ -161,8 +161,23 @@ TEST_F(TraceFileTest, refuses_what_is_no_trace_or_that_of_another) {
     std::ifstream in{file};
     EXPECT_EQ((std::string{std::istreambuf_iterator<char>{in}, {}}), precious);
   }
-  std::ofstream{file} << to_line(TraceHeader{.zone = "Europe/Berlin"}) << '\n';
-  EXPECT_THAT(refusal(), HasSubstr("in another zone or with other policies"));
+  const auto refusal_of = [&](const TraceHeader& header) {
+    std::ofstream{file} << to_line(header) << '\n';
+    return refusal();
+  };
+  EXPECT_THAT(refusal_of({.zone = "Europe/Berlin"}),
+              HasSubstr("is of a scheduler with other options: the zone is \"Europe/Berlin\" there "
+                        "and \"UTC\" here; use another file"));
+  EXPECT_THAT(refusal_of({.zone = "UTC", .max_concurrent = 5}),
+              HasSubstr("options: max-concurrent is 5 there and 0 here; use"));
+  EXPECT_THAT(
+      refusal_of({.zone = "UTC",
+                  .repeated_minutes = RepeatedMinutes::first_only,
+                  .reinitialize = Reinitialize::reconcile,
+                  .override = Override::keep_history}),
+      HasSubstr("options: the policy of repeated minutes is first_only there and the default here, "
+                "that of a second initialize() is reconcile there and the default here, that of "
+                "overridden tasks is keep_history there and the default here; use"));
   file = directory.file("no/such/directory");
   EXPECT_THAT(refusal(), HasSubstr("No such file or directory"));
 }

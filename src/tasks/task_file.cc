@@ -173,6 +173,7 @@ class Loader {
                     .directory = std::move(settings.directory),
                     .environment = std::move(settings.environment),
                     .user = std::move(settings.user)};
+    task.command_is_shared = !table.contains("run");
     file_.tasks.push_back(std::move(task));
   }
 

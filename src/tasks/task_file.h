@@ -19,7 +19,8 @@ struct TaskDefinition {
   Duration retry_delay{};
   Duration time_limit{};  // zero: none
   Command command{};
-  Place place{};  // where the task begins
+  Place place{};                   // where the task begins
+  bool command_is_shared = false;  // it stands in [defaults]
 };
 
 // Something that is wrong, and what to write instead. The message is one line that is fit to be

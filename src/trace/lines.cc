@@ -232,6 +232,15 @@ std::optional<Reinitialize> reinitialize_of(std::string_view name) {
 std::optional<Override> override_of(std::string_view name) {
   return find(override_names, name);
 }
+std::string_view name_of(RepeatedMinutes policy) {
+  return name_of(repeated_minutes_names, policy);
+}
+std::string_view name_of(Reinitialize policy) {
+  return name_of(reinitialize_names, policy);
+}
+std::string_view name_of(Override policy) {
+  return name_of(override_names, policy);
+}
 
 std::string to_line(const TraceHeader& header) {
   std::string line = "{\"trace\":" + quote(version) + field("zone", json_string(header.zone));

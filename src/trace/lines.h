@@ -34,6 +34,9 @@ struct TraceHeader {
 [[nodiscard]] std::optional<RepeatedMinutes> repeated_minutes_of(std::string_view name);
 [[nodiscard]] std::optional<Reinitialize> reinitialize_of(std::string_view name);
 [[nodiscard]] std::optional<Override> override_of(std::string_view name);
+[[nodiscard]] std::string_view name_of(RepeatedMinutes policy);
+[[nodiscard]] std::string_view name_of(Reinitialize policy);
+[[nodiscard]] std::string_view name_of(Override policy);
 
 class MalformedTrace : public std::runtime_error {
  public:

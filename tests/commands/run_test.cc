@@ -637,5 +637,23 @@ TEST_F(DutifulRun, shows_nothing_but_a_clear_error_where_there_is_no_state) {
   }
 }
 
+TEST_F(DutifulRun, leaves_nothing_beside_what_can_be_no_state) {
+  write("");
+  const std::string place = directory.file("place");
+  std::filesystem::create_directories(place + "/directory");
+  std::ofstream{place + "/text"} << "something else\n";
+  std::filesystem::create_symlink("/dev/null", place + "/device");
+  const auto error = [&](const std::string& name) {
+    const Ended ended = run_to_end(arguments({"--state", place + '/' + name}));
+    EXPECT_EQ(ended.status, 2) << name;
+    return ended.err;
+  };
+  EXPECT_THAT(error("directory"), HasSubstr("is a directory; give the file"));
+  EXPECT_THAT(error("device"), HasSubstr("is not a regular file"));
+  EXPECT_THAT(error("text"), HasSubstr("no SQLite database"));
+  EXPECT_FALSE(std::filesystem::exists("/dev/null-owner"));
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator{place}, {}), 3);
+}
+
 }  // namespace
 }  // namespace dutiful

@@ -12,7 +12,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <dutiful/errors.h>
+
 #include "store/sqlite/ownership.h"
+#include "store/sqlite/state_file.h"
 #include "support/temporary_directory.h"
 #include "support/times.h"
 
@@ -86,6 +89,29 @@ TEST_F(Holding, is_seen_through_a_link) {
   EXPECT_EQ(read_service(directory.file("link.db")).answer, Answer::held);
 }
 
+// Also before the file is there that the link leads to.
+TEST_F(Holding, is_seen_through_a_link_to_what_is_only_to_be_made) {
+  std::filesystem::create_directory(directory.file("data"));
+  const std::string target = directory.file("data/real.db");
+  std::filesystem::create_symlink("data/real.db", state);
+  std::filesystem::create_symlink("state.db", directory.file("link.db"));
+  const std::string link = directory.file("link.db");
+  EXPECT_EQ(resolve_state(link), std::filesystem::weakly_canonical(target));
+  const std::string before = file_beside(link, "-history");
+  const Ownership held{link};
+  EXPECT_TRUE(std::filesystem::exists(target));
+  for (const std::string& name : {link, state, target}) {
+    EXPECT_EQ(read_service(name).answer, Answer::held) << name;
+    EXPECT_EQ(file_beside(name, "-history"), before) << name;
+  }
+}
+
+TEST_F(Holding, is_refused_by_links_in_a_circle) {
+  std::filesystem::create_symlink("link.db", state);
+  std::filesystem::create_symlink("state.db", directory.file("link.db"));
+  EXPECT_THROW(Ownership{state}, StoreError);
+}
+
 TEST_F(Holding, is_never_kept_from_anybody_by_those_who_ask) {
   std::atomic<bool> done = false;
   std::atomic<int> asked = 0;
@@ -116,7 +142,7 @@ TEST_F(Holding, may_be_nobodys_business) {
   }
   int status = 0;
   waitpid(reader, &status, 0);
-  EXPECT_EQ(WEXITSTATUS(status), 0);
+  EXPECT_EQ(status, 0);
 }
 
 TEST(Holder, is_read_as_it_was_written) {

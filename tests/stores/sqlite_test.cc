@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "engine/engine.h"
+#include "store/sqlite/holder.h"
 #include "store/sqlite/sqlite_store.h"
 #include "stores/plan_of.h"
 #include "support/sqlite_lock.h"
@@ -166,7 +167,7 @@ TEST_F(Unprivileged, is_told_of_a_state_that_may_not_be_written) {
                 const auto store = open_sqlite_store(path);
                 store->replace(plan_of({}, planned("c")), "second");
               }),
-              HasSubstr("cannot be written: it is read-only; check its permissions"));
+              HasSubstr("cannot be written: Permission denied; check its permissions"));
   EXPECT_EQ(bytes(), before);
 }
 
@@ -202,8 +203,39 @@ TEST_F(Unprivileged, reads_a_state_with_a_log_where_that_has_its_index) {
   if (geteuid() != 0) return;  // who owns the directory can make an index
   std::filesystem::remove(left + "-shm");
   EXPECT_THAT(read(left), AllOf(HasSubstr("its log has no index"), HasSubstr("; copy \"" + left)));
+  // The log is beside the file, wherever a link to it is.
+  TemporaryDirectory elsewhere;
+  std::filesystem::permissions(elsewhere.file("."), std::filesystem::perms{0755});
+  std::filesystem::create_symlink(left, elsewhere.file("link.db"));
+  EXPECT_THAT(read(elsewhere.file("link.db")), HasSubstr("its log has no index"));
   std::filesystem::permissions(left + "-wal", std::filesystem::perms{0600});
   EXPECT_THAT(read(left), HasSubstr("left.db-wal\", which belongs to it, may not be read by "));
+}
+
+// Its log is empty, but will not be for long.
+TEST_F(Unprivileged, does_not_read_past_the_log_of_a_state_that_somebody_holds) {
+  if (geteuid() != 0) GTEST_SKIP() << "needs root, to become somebody else";
+  make_state();
+  int ready[2];
+  ASSERT_EQ(pipe(ready), 0);
+  const pid_t holder = fork();
+  if (holder == 0) {
+    const auto held = open_sqlite_store(path);
+    (void)!write(ready[1], "x", 1);
+    while (true) pause();
+  }
+  char byte = 0;
+  ASSERT_EQ(read(ready[0], &byte, 1), 1);
+  tamper("PRAGMA wal_checkpoint(TRUNCATE)");
+  ASSERT_EQ(std::filesystem::file_size(path + "-wal"), 0);
+  std::filesystem::permissions(directory.file("."), std::filesystem::perms{0755});
+  std::filesystem::permissions(path + "-shm", std::filesystem::perms{0600});
+  EXPECT_THAT(error_as_nobody([&] { (void)read_sqlite_state(path); }),
+              HasSubstr("state.db-shm\", which belongs to it, may not be read by "));
+  kill(holder, SIGKILL);
+  waitpid(holder, nullptr, 0);
+  close(ready[0]);
+  close(ready[1]);
 }
 
 // X3: another program holds the file for longer than it is waited for.
@@ -265,7 +297,6 @@ TEST_F(Sqlite, is_one_state_by_whatever_link_it_is_reached) {
 TEST_F(Sqlite, is_one_state_by_a_hard_link_too) {
   make_state();
   const std::string other = directory.file("hard.db");
-  std::filesystem::create_hard_link(path, other);
   int go[2];
   ASSERT_EQ(pipe(go), 0);
   const pid_t child = fork();  // which knows nothing of what this process opens from now on
@@ -280,6 +311,7 @@ TEST_F(Sqlite, is_one_state_by_a_hard_link_too) {
   }
   const auto held = open_sqlite_store(path);
   held->replace(plan_of(held->load()), "us");
+  std::filesystem::create_hard_link(path, other);
   EXPECT_THROW((void)open_sqlite_store(other), StateHeldError);
 
   (void)!write(go[1], "x", 1);
@@ -291,6 +323,19 @@ TEST_F(Sqlite, is_one_state_by_a_hard_link_too) {
   EXPECT_TRUE(std::filesystem::exists(path + "-wal"));
   close(go[0]);
   close(go[1]);
+}
+
+// What is committed may be in the log of the other name, as a scheduler leaves it that is killed.
+TEST_F(Sqlite, is_not_taken_by_one_of_several_names) {
+  make_state();
+  const std::string other = directory.file("hard.db");
+  std::filesystem::create_hard_link(path, other);
+  for (const std::string& name : {path, other}) {
+    EXPECT_THAT(error_of<StoreError>([&] { (void)open_sqlite_store(name); }),
+                AllOf(HasSubstr(name + "\" has several names"), HasSubstr("remove the others")));
+  }
+  std::filesystem::remove(other);
+  EXPECT_EQ(open_sqlite_store(path)->load().size(), 2);
 }
 
 // Removal of the lock's file lets nobody in.
@@ -314,6 +359,29 @@ TEST_F(Sqlite, is_held_also_where_the_file_that_names_the_holder_is_removed) {
   close(ready[0]);
   close(ready[1]);
   EXPECT_EQ(open_sqlite_store(path)->load().size(), 2);
+}
+
+// Who was killed is told until another has really taken the state, not only tried to.
+TEST_F(Sqlite, remembers_who_was_killed_until_another_has_taken_it) {
+  make_state();
+  const Holder killed{.process = 4321, .since = at("2025-03-03T10:00:00Z"), .host = "here"};
+  std::ofstream{owner_file_of(path)} << to_text(killed);
+  tamper("UPDATE progress SET state = 7 WHERE task = 1");
+  {
+    const auto store = open_sqlite_store(path);
+    EXPECT_THROW((void)store->load(), TaskInvalidValueError);
+    EXPECT_EQ(read_service(path).holder.value().process, getpid());
+  }
+  EXPECT_EQ(read_service(path).holder, killed);
+  tamper("PRAGMA user_version = 2");
+  EXPECT_THROW((void)open_sqlite_store(path), StoreError);
+  EXPECT_EQ(read_service(path).holder, killed);
+  tamper("PRAGMA user_version = 1; UPDATE progress SET state = 0");
+  {
+    const auto store = open_sqlite_store(path);
+    store->replace(plan_of(store->load()), "us");
+  }
+  EXPECT_EQ(read_service(path), Service{});
 }
 
 // P1: what is written to a file that nobody can open again is not durable.
@@ -543,7 +611,7 @@ TEST_F(Sqlite, is_read_by_who_may_not_write) {
   }
   int status = 0;
   waitpid(reader, &status, 0);
-  EXPECT_EQ(WEXITSTATUS(status), 0);
+  EXPECT_EQ(status, 0);
 }
 
 TEST_F(Sqlite, is_not_made_by_reading) {

@@ -10,8 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <dutiful/errors.h>
-
+#include "store/sqlite/holder.h"
+#include "store/sqlite/state_file.h"
 #include "text/quote.h"
 
 namespace dutiful {
@@ -27,7 +27,7 @@ std::string reason_of(int code, sqlite3* handle) {
     case SQLITE_CANTOPEN:
       return "cannot be opened; check that its directory exists and may be written";
     case SQLITE_NOTADB:
-      return "is not a state of dutiful: it is no SQLite database; use another file";
+      return no_database;
     case SQLITE_CORRUPT:
       return "is damaged; restore it from a backup, or move it away to start anew";
     case SQLITE_BUSY:
@@ -43,6 +43,18 @@ std::string reason_of(int code, sqlite3* handle) {
     default:
       return std::string{"cannot be accessed: "} +
              (handle != nullptr ? sqlite3_errmsg(handle) : sqlite3_errstr(code));
+  }
+}
+
+// A table that is not as it should be is only "an error" to SQLite.
+DatabaseError::Kind kind_of(int code) {
+  switch (code & 0xff) {
+    case SQLITE_NOTADB:
+    case SQLITE_CORRUPT:
+    case SQLITE_ERROR:
+      return DatabaseError::Kind::damaged;
+    default:
+      return DatabaseError::Kind::other;
   }
 }
 
@@ -76,10 +88,7 @@ std::string unreadable(const std::string& path) {
     return std::string{"cannot be read: "} + std::strerror(errno) +
            "; check the permissions of the directories above it";
   }
-  if (S_ISDIR(status.st_mode)) return "is a directory; give the file in it that dutiful run uses";
-  if (!S_ISREG(status.st_mode)) {
-    return "is not a regular file; give the one that dutiful run uses";
-  }
+  if (std::string reason = why_no_file(path); !reason.empty()) return reason;
   if (faccessat(AT_FDCWD, path.c_str(), R_OK, AT_EACCESS) == 0) return "";
   if (errno != EACCES) return std::string{"cannot be read: "} + std::strerror(errno);
   const std::string owner = user_name(status.st_uid);
@@ -113,7 +122,7 @@ Database::Database(const std::string& path, Access access, Duration busy_timeout
 
 void Database::open_to_read() {
   if (const std::string reason = unreadable(path_); !reason.empty()) {
-    throw StoreError(path_, reason);
+    throw DatabaseError(path_, reason);
   }
   check(open(path_, SQLITE_OPEN_READONLY));
   const int code =
@@ -121,24 +130,29 @@ void Database::open_to_read() {
   const bool refused = (code & 0xff) == SQLITE_CANTOPEN || (code & 0xff) == SQLITE_READONLY;
   if (!refused) return;
   // A reader who may not write the directory cannot make the files that SQLite shares among
-  // processes. Where there is no log, nobody is at work on the database, and it can do without.
-  if (!holds_anything(path_ + "-wal")) {
+  // processes. Where nothing is in the log and nobody at work, it can do without.
+  const std::string file = resolve_state(path_);  // SQLite's files are beside what a link leads to
+  const std::string log = file + "-wal";
+  const Service service = read_service(file);
+  if (service.answer == Service::Answer::free && !holds_anything(log)) {
     check(open(uri_of(path_) + "?immutable=1", SQLITE_OPEN_READONLY | SQLITE_OPEN_URI));
     return;
   }
   // It has a log, and SQLite reads one only together with its index.
   std::error_code error;
-  std::string reason = "its log has no index, and none can be made in this directory; copy " +
-                       quote(path_) + " and " + quote(path_ + "-wal") +
-                       " to one that may be written, and look there";
-  for (const std::string& beside : {path_ + "-wal", path_ + "-shm"}) {
+  std::string reason = service.answer == Service::Answer::unknown
+                           ? service.trouble
+                           : "its log has no index, and none can be made in this directory; copy " +
+                                 quote(file) + " and " + quote(log) +
+                                 " to one that may be written, and look there";
+  for (const std::string& beside : {log, file + "-shm"}) {
     if (!std::filesystem::exists(beside, error)) continue;
     if (const std::string why = unreadable(beside); !why.empty()) {
       reason = quote(beside) + ", which belongs to it, " + why;
       break;
     }
   }
-  throw StoreError(path_, "cannot be read: " + reason);
+  throw DatabaseError(path_, "cannot be read: " + reason);
 }
 
 int Database::open(const std::string& name, int flags) {
@@ -152,19 +166,19 @@ int Database::open(const std::string& name, int flags) {
 
 void Database::check(int code) const {
   if (code == SQLITE_OK || code == SQLITE_ROW || code == SQLITE_DONE) return;
-  throw StoreError(path_, reason_of(code, handle_.get()));
+  throw DatabaseError(path_, reason_of(code, handle_.get()), kind_of(code));
 }
 
 std::int64_t Database::check_format(const Format& format) const {
   const std::int64_t mark = integer("PRAGMA application_id");
   const std::int64_t tables = integer("SELECT count(*) FROM sqlite_schema");
-  if (mark != format.mark && (mark != 0 || tables > 0)) throw StoreError(path_, format.foreign);
+  if (mark != format.mark && (mark != 0 || tables > 0)) throw DatabaseError(path_, format.foreign);
   const std::int64_t version = integer("PRAGMA user_version");
   if (version > format.version) {
-    throw StoreError(path_,
-                     "was written by a newer dutiful (schema " + std::to_string(version) +
-                         ", this one knows " + std::to_string(format.version) + "); " +
-                         format.remedy);
+    throw DatabaseError(path_,
+                        "was written by a newer dutiful (schema " + std::to_string(version) +
+                            ", this one knows " + std::to_string(format.version) + "); " +
+                            format.remedy);
   }
   return version;
 }

@@ -5,7 +5,9 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
+#include <dutiful/errors.h>
 #include <dutiful/time.h>
 
 struct sqlite3;
@@ -45,8 +47,22 @@ class Statement {
   std::unique_ptr<sqlite3_stmt, Finalizer> handle_;
 };
 
-// A connection. Every failure is a StoreError that names the file, says what is the matter in words
-// that help, and holds no SQL.
+// What a database throws: for one that is no state, there may be more to say.
+class DatabaseError : public StoreError {
+ public:
+  enum class Kind { other, damaged };  // the second: what the file holds is at fault
+  DatabaseError(const std::string& file, std::string reason, Kind kind = Kind::other)
+      : StoreError(file, reason), reason_(std::move(reason)), kind_(kind) {}
+  [[nodiscard]] const std::string& reason() const noexcept { return reason_; }
+  [[nodiscard]] Kind kind() const noexcept { return kind_; }
+
+ private:
+  std::string reason_;
+  Kind kind_;
+};
+
+// A connection. Every failure is a DatabaseError that names the file, says what is the matter in
+// words that help, and holds no SQL.
 class Database {
  public:
   // The first makes the file where there is none; the second changes nothing, and needs no more

@@ -1,16 +1,17 @@
 #include "store/sqlite/holder.h"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
-#include <filesystem>
 #include <string_view>
 
 #include <fcntl.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "store/sqlite/state_file.h"
 #include "text/quote.h"
 #include "time/iso8601.h"
 
@@ -23,19 +24,13 @@ constexpr std::string_view before_host = " on ";
 
 }  // namespace
 
-std::string file_beside(const std::string& state, std::string_view ending) {
-  std::error_code error;
-  const auto canonical = std::filesystem::weakly_canonical(state, error);
-  return (error ? state : canonical.string()) + std::string{ending};
-}
-
 std::string owner_file_of(const std::string& state) {
   return file_beside(state, "-owner");
 }
 
 std::string host_name() {
   utsname name{};
-  return uname(&name) == 0 ? escape(static_cast<const char*>(name.nodename)) : "";
+  return uname(&name) == 0 ? static_cast<const char*>(name.nodename) : "";
 }
 
 std::string to_text(const Holder& holder) {
@@ -62,10 +57,14 @@ std::optional<Holder> parse_holder(const std::string& text) {
   return holder;
 }
 
-std::optional<Holder> read_holder(int descriptor) {
+std::string read_name(int descriptor) {
   std::array<char, 300> text{};
   const ssize_t size = pread(descriptor, text.data(), text.size(), 0);
-  return size > 0 ? parse_holder({text.data(), static_cast<std::size_t>(size)}) : std::nullopt;
+  return {text.data(), static_cast<std::size_t>(std::max<ssize_t>(size, 0))};
+}
+
+std::optional<Holder> read_holder(int descriptor) {
+  return parse_holder(read_name(descriptor));
 }
 
 Service read_service(const std::string& state) {

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 
 #include <dutiful/time.h>
 
@@ -40,14 +39,14 @@ struct Service {
 // is gone and was given to another deceives nobody.
 [[nodiscard]] Service read_service(const std::string& state);
 
-// The file beside the state of that ending: the same one, by whatever links the state is reached.
-[[nodiscard]] std::string file_beside(const std::string& state, std::string_view ending);
-// The one with the lock.
+// The file beside the state with the lock.
 [[nodiscard]] std::string owner_file_of(const std::string& state);
 
 // "process 1234 since 2025-03-03T10:00:00.000Z on web1", and back.
 [[nodiscard]] std::string to_text(const Holder& holder);
 [[nodiscard]] std::optional<Holder> parse_holder(const std::string& text);
+// The text in a file with a lock, and whom it names.
+[[nodiscard]] std::string read_name(int descriptor);
 [[nodiscard]] std::optional<Holder> read_holder(int descriptor);
 
 // The name of this host; of a container, as a rule, its identifier.

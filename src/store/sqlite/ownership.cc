@@ -5,6 +5,7 @@
 #include <cstring>
 #include <mutex>
 #include <set>
+#include <string_view>
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -13,6 +14,7 @@
 #include <dutiful/errors.h>
 
 #include "store/sqlite/holder.h"
+#include "store/sqlite/state_file.h"
 #include "text/quote.h"
 
 namespace dutiful {
@@ -35,15 +37,16 @@ bool is_taken(int error) {
   return error == EAGAIN || error == EACCES;
 }
 
-void write_holder(int descriptor) {
-  const std::string text =
-      to_text({.process = getpid(),
-               .since = std::chrono::floor<Duration>(std::chrono::system_clock::now()),
-               .host = host_name()});
-  // Only a courtesy to whoever finds the lock taken: that it is held is what counts.
-  if (ftruncate(descriptor, 0) == 0) {
-    [[maybe_unused]] const ssize_t written = pwrite(descriptor, text.data(), text.size(), 0);
-  }
+// Only a courtesy to whoever finds the lock taken: that it is held is what counts.
+void write_holder(int descriptor, std::string_view text) noexcept {
+  if (ftruncate(descriptor, 0) != 0) return;
+  [[maybe_unused]] const ssize_t written = pwrite(descriptor, text.data(), text.size(), 0);
+}
+
+std::string this_process() {
+  return to_text({.process = getpid(),
+                  .since = std::chrono::floor<Duration>(std::chrono::system_clock::now()),
+                  .host = host_name()});
 }
 
 }  // namespace
@@ -60,13 +63,15 @@ class Ownership::HeldHere {
 };
 
 Ownership::Ownership(const std::string& state) : state_(state) {
+  refuse_others();
   try {
     lock_name(owner_file_of(state));
     lock_state();
     for (const char* suffix : {"", "-owner", "-wal", "-shm"}) {
       watched_.push_back({.path = file_beside(state, suffix)});
     }
-    write_holder(name_descriptor_);
+    predecessor_ = read_name(name_descriptor_);
+    write_holder(name_descriptor_, this_process());
   } catch (...) {
     release();
     throw;
@@ -75,17 +80,31 @@ Ownership::Ownership(const std::string& state) : state_(state) {
 
 Ownership::~Ownership() {
   // Only who is killed leaves its name behind.
-  [[maybe_unused]] const int cleared = ftruncate(name_descriptor_, 0);
+  write_holder(name_descriptor_, predecessor_);
   release();
 }
 
+void Ownership::forget_predecessor() noexcept {
+  predecessor_.clear();
+}
+
 void Ownership::release() noexcept {
-  if (held_) {
-    const std::lock_guard guard{HeldHere::instance().mutex};
-    HeldHere::instance().states.erase(*held_);
+  {
+    // Who comes next in this process must not open it while this is closed.
+    HeldHere& here = HeldHere::instance();
+    const std::lock_guard guard{here.mutex};
+    if (held_) here.states.erase(*held_);
+    if (state_descriptor_ >= 0) close(state_descriptor_);
   }
-  if (state_descriptor_ >= 0) close(state_descriptor_);
   if (name_descriptor_ >= 0) close(name_descriptor_);
+}
+
+// Before anything is made beside what is not ours.
+void Ownership::refuse_others() const {
+  HeldHere& here = HeldHere::instance();
+  const std::lock_guard guard{here.mutex};
+  const auto found = identify(state_);
+  if (found && !here.states.contains(*found)) refuse_no_state(state_);
 }
 
 void Ownership::lock_name(const std::string& path) {
@@ -112,12 +131,29 @@ void Ownership::lock_state() {
     throw StateHeldError(state_, "this process, by another name of the file");
   }
   state_descriptor_ = open(state_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0644);
-  if (state_descriptor_ < 0) return;  // SQLite will say what is the matter
-  if (!lock(state_descriptor_, state_lock_byte, 1) && is_taken(errno)) {
-    throw StateHeldError(state_, "another process, by another name of the file");
+  if (state_descriptor_ < 0) {
+    throw StoreError(state_,
+                     std::string{"cannot be written: "} + std::strerror(errno) +
+                         "; check its permissions and those of its directory");
   }
-  held_ = identify(state_);
-  if (held_) here.states.insert(*held_);
+  if (!lock(state_descriptor_, state_lock_byte, 1)) {
+    const int error = errno;
+    if (is_taken(error)) {
+      throw StateHeldError(state_, "another process, by another name of the file");
+    }
+    throw StoreError(state_, std::string{"cannot be locked: "} + std::strerror(error));
+  }
+  struct stat status {};
+  if (fstat(state_descriptor_, &status) != 0) {
+    throw StoreError(state_, std::string{"cannot be locked: "} + std::strerror(errno));
+  }
+  if (status.st_nlink > 1) {
+    throw StoreError(state_,
+                     "has several names (hard links), and SQLite keeps a log for each: what is in "
+                     "that of another would be lost; remove the others");
+  }
+  held_ = Identity{status.st_dev, status.st_ino};
+  here.states.insert(*held_);
 }
 
 std::optional<Ownership::Identity> Ownership::identify(const std::string& path) {

@@ -29,6 +29,10 @@ class Ownership {
   // would be recorded there nobody could find again.
   void check();
 
+  // The state is really ours now. Until then a holder before this that was killed is still worth
+  // telling, and where it does not come to this, its name is put back.
+  void forget_predecessor() noexcept;
+
  private:
   // Which file a path leads to.
   using Identity = std::pair<dev_t, ino_t>;
@@ -39,6 +43,7 @@ class Ownership {
   class HeldHere;
 
   static std::optional<Identity> identify(const std::string& path);
+  void refuse_others() const;
   void lock_name(const std::string& path);
   void lock_state();
   void release() noexcept;
@@ -47,6 +52,7 @@ class Ownership {
   int name_descriptor_ = -1;
   int state_descriptor_ = -1;
   std::optional<Identity> held_;  // what this process holds by this
+  std::string predecessor_;       // who was killed, until that is forgotten
   std::vector<Watched> watched_;
 };
 

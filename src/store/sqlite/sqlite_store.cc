@@ -1,7 +1,6 @@
 #include "store/sqlite/sqlite_store.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <map>
 #include <optional>
 #include <set>
@@ -12,6 +11,7 @@
 #include "store/check_progress.h"
 #include "store/sqlite/database.h"
 #include "store/sqlite/ownership.h"
+#include "store/sqlite/state_file.h"
 
 namespace dutiful {
 namespace {
@@ -239,6 +239,7 @@ class SqliteStore : public Store {
     auto rows = write_tasks(plan, writer);
     forget_schedulers(writer);
     transaction.commit();
+    ownership_.forget_predecessor();
     if (plan.tasks.size() > log_kept_max) database_.shrink_log();
     writer_ = writer;
     scheduler_ = scheduler;
@@ -384,9 +385,7 @@ class SqliteStore : public Store {
 
 std::unique_ptr<Store> open_sqlite_store(const std::string& path, Duration busy_timeout) {
   // One state has one lock, by whatever links it is reached.
-  std::error_code error;
-  const auto canonical = std::filesystem::weakly_canonical(path, error);
-  return std::make_unique<SqliteStore>(error ? path : canonical.string(), busy_timeout);
+  return std::make_unique<SqliteStore>(resolve_state(path), busy_timeout);
 }
 
 std::vector<TaskRecord> read_sqlite_state(const std::string& path) {
@@ -394,6 +393,10 @@ std::vector<TaskRecord> read_sqlite_state(const std::string& path) {
   if (database.check_format(format) == 0) return {};
   Schedulers schedulers{database};
   return read_records(database, schedulers);
+}
+
+void check_sqlite_state(const std::string& path) {
+  (void)Database{path, Database::Access::read_only}.check_format(format);
 }
 
 }  // namespace dutiful

@@ -21,4 +21,7 @@ namespace dutiful {
 // there is no such state, and the errors of RULES P7 for a damaged record.
 [[nodiscard]] std::vector<TaskRecord> read_sqlite_state(const std::string& path);
 
+// Throws StoreError where there is no state of this dutiful or an older one. Looks at no record.
+void check_sqlite_state(const std::string& path);
+
 }  // namespace dutiful

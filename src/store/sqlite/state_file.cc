@@ -1,0 +1,64 @@
+#include "store/sqlite/state_file.h"
+
+#include <array>
+#include <filesystem>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <dutiful/errors.h>
+
+namespace dutiful {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace std::string_view_literals;
+
+// As many as Linux follows.
+constexpr int links_max = 40;
+
+// What every SQLite database begins with, its zero included.
+constexpr auto signature = "SQLite format 3\0"sv;
+
+}  // namespace
+
+std::string resolve_state(const std::string& state) {
+  std::error_code error;
+  if (const auto whole = fs::canonical(state, error); !error) return whole.string();
+  fs::path path = state;
+  for (int links = 0; links < links_max; ++links) {
+    const auto target = fs::read_symlink(path, error);
+    if (error) break;
+    path = path.parent_path() / target;
+  }
+  const auto directory = fs::canonical(path.has_parent_path() ? path.parent_path() : ".", error);
+  return error ? state : (directory / path.filename()).string();
+}
+
+std::string file_beside(const std::string& state, std::string_view ending) {
+  return resolve_state(state).append(ending);
+}
+
+std::string why_no_file(const std::string& state) {
+  std::error_code error;
+  const auto status = fs::status(state, error);
+  if (!fs::exists(status) || fs::is_regular_file(status)) return "";
+  return fs::is_directory(status) ? "is a directory; give the file in it that dutiful run uses"
+                                  : "is not a regular file; give the one that dutiful run uses";
+}
+
+void refuse_no_state(const std::string& state) {
+  if (const std::string reason = why_no_file(state); !reason.empty()) {
+    throw StoreError(state, reason);
+  }
+  const int descriptor = open(state.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (descriptor < 0) return;  // there is none yet, or whoever opens it will say what is wrong
+  std::array<char, signature.size()> begin{};
+  const ssize_t size = pread(descriptor, begin.data(), begin.size(), 0);
+  close(descriptor);
+  if (size <= 0) return;  // an empty file is as good as none
+  const std::string_view read{begin.data(), static_cast<std::size_t>(size)};
+  if (read != signature) throw StoreError(state, no_database);
+}
+
+}  // namespace dutiful
