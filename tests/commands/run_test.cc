@@ -604,6 +604,35 @@ TEST_F(DutifulRun, remembers_the_interrupted_run_of_a_task_that_is_gone) {
               HasSubstr("  a  interrupted  (boot): the daemon was killed or crashed while it ran"));
 }
 
+TEST_F(DutifulRun, forgets_nothing_where_it_cannot_start) {
+  const Fifo ready = fifo("ready");
+  std::string text = task("a", "echo here > " + ready.path() + "; exec sleep 1000");
+  text.replace(text.find("1h"), 2, "366d");
+  write(text);
+  {
+    Process daemon{arguments()};
+    ready.read_text();
+    daemon.signal(SIGKILL);
+    daemon.end();
+  }
+  const std::string names = state + "-commands";
+  std::filesystem::rename(names, directory.file("names"));
+  std::filesystem::create_directory(names);
+  const Ended refused = run_to_end(arguments());
+  EXPECT_EQ(refused.status, 1);
+  EXPECT_THAT(refused.err, HasSubstr("cannot be read: Is a directory"));
+  EXPECT_THAT(refused.out, AllOf(HasSubstr("TaskOrphaned"), Not(HasSubstr("TaskRun"))));
+
+  std::filesystem::remove(names);
+  std::filesystem::rename(directory.file("names"), names);
+  Process daemon{arguments({"--grace", "0s"})};
+  daemon.await("TaskOrphaned", "a");
+  daemon.await("LeftoversEnded");
+  EXPECT_THAT(ready.read_text(), HasSubstr("here"));
+  daemon.signal(SIGTERM);
+  EXPECT_EQ(daemon.end().status, 0);
+}
+
 TEST_F(DutifulRun, keeps_its_table_narrow_for_a_long_name) {
   const std::string name(5000, 'n');
   write(task(name, "true") + task("short", "true"));
