@@ -5,14 +5,18 @@
 #include <array>
 #include <csignal>
 #include <fstream>
+#include <system_error>
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "commands/environment.h"
 #include "commands/spawn.h"
 #include "support/temporary_directory.h"
 
@@ -170,6 +174,57 @@ TEST(Leftovers, are_written_down_while_they_run) {
 
   // The file was replaced by the next one.
   EXPECT_THROW((void)instances.add(), std::runtime_error);
+}
+
+// Leaves so few descriptors to the process.
+class FewDescriptors {
+ public:
+  explicit FewDescriptors(rlim_t left) {
+    getrlimit(RLIMIT_NOFILE, &before_);
+    const Descriptor next{open("/dev/null", O_RDONLY | O_CLOEXEC)};
+    const rlimit few{.rlim_cur = static_cast<rlim_t>(next.get()) + left,
+                     .rlim_max = before_.rlim_max};
+    setrlimit(RLIMIT_NOFILE, &few);
+  }
+  ~FewDescriptors() { setrlimit(RLIMIT_NOFILE, &before_); }
+  FewDescriptors(const FewDescriptors&) = delete;
+  FewDescriptors& operator=(const FewDescriptors&) = delete;
+
+ private:
+  rlimit before_{};
+};
+
+TEST(Leftovers, are_all_ended_also_where_there_are_more_than_descriptors) {
+  const std::string name = new_instance();
+  Spawner spawner;
+  std::vector<pid_t> left;
+  for (int i = 0; i < 20; ++i) {
+    left.push_back(
+        spawner
+            .spawn({.arguments = {"/bin/sleep", "1000"}}, {{std::string{instance_variable}, name}})
+            .process);
+  }
+  {
+    const FewDescriptors few{8};
+    const Sweep sweep = end_leftovers({{.name = name}}, 10s);
+    EXPECT_EQ(sweep.ended, left.size());
+    EXPECT_THAT(sweep.remaining, testing::IsEmpty());
+  }
+  for (const pid_t process : left) {
+    kill(process, SIGKILL);
+    EXPECT_EQ(waitpid(process, nullptr, 0), process);
+  }
+}
+
+TEST(Leftovers, that_cannot_be_seen_for_want_of_descriptors_are_not_taken_for_gone) {
+  for (const rlim_t left : {0, 1}) {
+    const FewDescriptors few{left};
+    EXPECT_THROW((void)end_leftovers({{.name = new_instance()}}, 10s), std::system_error);
+  }
+  const FewDescriptors none{0};
+  EXPECT_THROW((void)find_process(getpid()), std::system_error);
+  EXPECT_THROW((void)environment_of(getpid()), std::system_error);
+  EXPECT_THROW((void)process_space(), std::system_error);
 }
 
 TEST(Leftovers, of_names_that_cannot_be_read_are_not_taken_for_none) {
