@@ -14,6 +14,7 @@
 #include "cli/input_file.h"
 #include "cli/number_argument.h"
 #include "daemon/daemon.h"
+#include "daemon/signals.h"
 
 namespace dutiful {
 namespace {
@@ -74,6 +75,7 @@ DaemonOptions options_of(const Arguments& arguments, Console& console) {
 }
 
 Exit run(const Arguments& arguments, Console& console) {
+  hold_back_signals();
   DaemonOptions options = options_of(arguments, console);
   const TaskFile file = parse_task_file(options.read_file());
   for (const auto& [place, message] : file.problems) {
