@@ -3,6 +3,7 @@
 #include "commands/leftovers.h"
 
 #include <array>
+#include <cerrno>
 #include <csignal>
 #include <fstream>
 #include <system_error>
@@ -239,6 +240,45 @@ TEST(Leftovers, of_names_that_cannot_be_read_are_not_taken_for_none) {
                 AllOf(HasSubstr(state + "-commands cannot be read: Is a directory"),
                       HasSubstr("make it readable")));
   }
+}
+
+TEST(Leftovers, of_names_that_are_damaged_are_not_taken_for_none) {
+  TemporaryDirectory directory;
+  const std::string state = directory.file("state.db");
+  const std::string file = state + "-commands";
+  for (const std::string damaged : {"", "\n", "\x1f\x8b a\n\xff\xfe\n", "@1 2 3\n"}) {
+    std::ofstream{file, std::ios::trunc} << damaged;
+    try {
+      Instances{state}.enter("a", true);
+      FAIL() << "it was taken for empty: " << damaged;
+    } catch (const std::runtime_error& error) {
+      EXPECT_THAT(error.what(), AllOf(HasSubstr(file + " is damaged"), HasSubstr("remove it")));
+    }
+  }
+  // A host that lost its power may do that to it, and its commands are gone.
+  const std::array<timespec, 2> long_ago{
+      {{.tv_sec = 1, .tv_nsec = 0}, {.tv_sec = 1, .tv_nsec = 0}}};
+  ASSERT_EQ(utimensat(AT_FDCWD, file.c_str(), long_ago.data(), 0), 0);
+  Instances{state}.enter("a", true);
+  // Now it names one.
+  EXPECT_FALSE(Instances{state}.enter("b", true).empty());
+  Instances{state}.clear();
+  EXPECT_TRUE(Instances{state}.enter("c", true).empty());
+}
+
+TEST(Leftovers, names_that_cannot_be_written_leave_the_file_as_it_was) {
+  TemporaryDirectory directory;
+  const std::string state = directory.file("state.db");
+  ASSERT_EQ(symlink("/dev/full", (state + "-commands-next").c_str()), 0);
+  try {
+    Instances{state}.enter("a");
+    FAIL() << "it was written";
+  } catch (const std::system_error& error) {
+    EXPECT_EQ(error.code().value(), ENOSPC);
+  }
+  EXPECT_EQ(access((state + "-commands").c_str(), F_OK), -1);
+  struct stat next {};
+  EXPECT_EQ(lstat((state + "-commands-next").c_str(), &next), -1);
 }
 
 TEST(Leftovers, names_are_kept_until_their_processes_are_gone) {
