@@ -195,7 +195,7 @@ class Daemon::Impl {
 
   // What the scheduler starts waits until nothing of a daemon before is left.
   void start(const std::vector<TaskDefinition>& tasks) {
-    for (HistoryEntry& run : interrupted_) history_->add(std::move(run));
+    for (const HistoryEntry& run : interrupted_) history_->add(run);
     sweep();
     on_loaded(tasks);
     overture_.end();
@@ -258,7 +258,7 @@ class Daemon::Impl {
   }
 
   void sweep() {
-    const auto before = instances_.enter(instance_);
+    const auto before = instances_.enter(instance_, !interrupted_.empty());
     const Sweep sweep = end_leftovers(before, leftovers_wait_max);
     if (sweep.ended > 0) {
       tell("LeftoversEnded", Level::warning, {{"count", static_cast<std::int64_t>(sweep.ended)}});
@@ -320,7 +320,10 @@ class Daemon::Impl {
 
   void end_commands(const std::string& reason) {
     deadline_ = Steady::time_point::max();
-    tell("CommandsEnding", Level::warning, {{"reason", reason}});
+    if (!told_ending_ && commands_.are_any()) {
+      told_ending_ = true;
+      tell("CommandsEnding", Level::warning, {{"reason", reason}});
+    }
     commands_.end_all();
   }
 
@@ -395,6 +398,7 @@ class Daemon::Impl {
   Stopper stopper_;
   std::vector<HistoryEntry> interrupted_;  // runs that died with a daemon before
   StopRequests stop_requests_;
+  bool told_ending_ = false;                                 // that commands are ended
   Steady::time_point deadline_ = Steady::time_point::max();  // of the grace
 };
 
