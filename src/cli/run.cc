@@ -15,6 +15,7 @@
 #include "cli/number_argument.h"
 #include "cli/state_argument.h"
 #include "daemon/daemon.h"
+#include "daemon/signals.h"
 #include "store/sqlite/state_file.h"
 
 namespace dutiful {
@@ -76,6 +77,7 @@ DaemonOptions options_of(const Arguments& arguments, Console& console) {
 }
 
 Exit run(const Arguments& arguments, Console& console) {
+  hold_back_signals();
   DaemonOptions options = options_of(arguments, console);
   const TaskFile file = parse_task_file(options.read_file());
   for (const auto& [place, message] : file.problems) {

@@ -142,6 +142,11 @@ class Commands::Impl {
     ring();
   }
 
+  bool are_any() {
+    const std::lock_guard lock{mutex_};
+    return any_run_ || !orders_.empty();
+  }
+
   bool has_survivors() {
     const std::lock_guard lock{mutex_};
     return forgot_survivors_ || !std::ranges::all_of(survivors_, group_is_gone);
@@ -215,6 +220,7 @@ class Commands::Impl {
     for (int i = 0; ending || i < spawns_per_turn; ++i) {
       std::unique_lock lock{mutex_};
       more_ = (ending || open_) && !orders_.empty();
+      any_run_ = more_ || !running_.empty();
       if (!more_) return;
       Order order = std::move(orders_.front());
       orders_.pop_front();
@@ -419,6 +425,7 @@ class Commands::Impl {
   std::vector<Serial> overdue_;
   std::vector<pid_t> survivors_;  // groups that were still there when their runs ended
   bool forgot_survivors_ = false;
+  bool any_run_ = false;
   bool open_ = false;
   bool ending_ = false;
   bool quitting_ = false;
@@ -452,6 +459,9 @@ void Commands::open() {
 }
 void Commands::end_all() {
   impl_->end_all();
+}
+bool Commands::are_any() const {
+  return impl_->are_any();
 }
 bool Commands::has_survivors() const {
   return impl_->has_survivors();

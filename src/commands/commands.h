@@ -61,6 +61,9 @@ class Commands {
   // Asks everything that runs to stop, and lets what has not been started fail.
   void end_all();
 
+  // Whether there are any that run, or wait to.
+  [[nodiscard]] bool are_any() const;
+
   // Whether a group is still there that was not waited for any longer.
   [[nodiscard]] bool has_survivors() const;
 

@@ -3,10 +3,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
-#include <fstream>
+#include <ctime>
 #include <random>
 #include <sstream>
 #include <stdexcept>
+#include <string_view>
 #include <system_error>
 
 #include <fcntl.h>
@@ -17,14 +18,20 @@ namespace dutiful {
 namespace {
 
 // Replaces the file as a whole.
-void write_whole(const std::string& path, const std::string& text) {
+void write_whole(const std::string& path, std::string_view text) {
   const std::string next = path + "-next";
-  std::ofstream file{next, std::ios::trunc};
-  file << text;
-  file.close();
-  if (!file || std::rename(next.c_str(), path.c_str()) != 0) {
-    throw std::system_error(errno, std::generic_category(), path + " cannot be written");
+  const Descriptor file{open(next.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)};
+  bool written = file.is_open();
+  while (written && !text.empty()) {
+    const ssize_t size = write(file.get(), text.data(), text.size());
+    if (size < 0 && errno == EINTR) continue;
+    written = size >= 0;
+    if (written) text.remove_prefix(static_cast<std::size_t>(size));
   }
+  if (written && std::rename(next.c_str(), path.c_str()) == 0) return;
+  const int error = errno;
+  if (file.is_open()) unlink(next.c_str());
+  throw std::system_error(error, std::generic_category(), path + " cannot be written");
 }
 
 std::string line_of_ours(const std::string& name) {
@@ -60,6 +67,32 @@ std::vector<Instance> parse(const std::string& text) {
   return instances;
 }
 
+// As line_of_ours() has it. One without a place is at least a random name.
+bool is_whole(const Instance& instance) {
+  constexpr std::size_t name_min = 16;
+  return !instance.space.empty() ||
+         (instance.name.size() >= name_min &&
+          instance.name.find_first_not_of("0123456789abcdef") == std::string::npos);
+}
+
+bool was_written_before_this_boot(const std::string& path) {
+  struct stat file {};
+  timespec now{};
+  timespec up{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  clock_gettime(CLOCK_BOOTTIME, &up);
+  return stat(path.c_str(), &file) == 0 && file.st_mtim.tv_sec < now.tv_sec - up.tv_sec;
+}
+
+// There were commands, so there was a daemon that wrote itself down.
+void refuse_one_that_names_nobody(const std::string& path, const std::vector<Instance>& instances) {
+  if (std::ranges::any_of(instances, is_whole) || was_written_before_this_boot(path)) return;
+  throw std::runtime_error(
+      path +
+      " is damaged: it does not name the daemon whose commands were interrupted, and they "
+      "may still run; end them if so, then remove it");
+}
+
 void refuse_one_that_lives(const std::string& path, const std::vector<Instance>& instances) {
   const std::string space = process_space();
   for (const Instance& instance : instances) {
@@ -78,7 +111,7 @@ static_assert(CommandLine::size == CommandLine::not_after_at + CommandLine::tick
 
 }  // namespace
 
-std::vector<Instance> Instances::enter(const std::string& name) {
+std::vector<Instance> Instances::enter(const std::string& name, bool was_interrupted) {
   Contents contents = read_whole(path_);
   if (contents.error != 0 && contents.error != ENOENT) {
     throw std::runtime_error(
@@ -87,6 +120,7 @@ std::vector<Instance> Instances::enter(const std::string& name) {
         "and remove it");
   }
   std::vector<Instance> before = parse(contents.text);
+  if (was_interrupted && contents.error == 0) refuse_one_that_names_nobody(path_, before);
   refuse_one_that_lives(path_, before);
   if (!contents.text.empty() && contents.text.back() != '\n') contents.text += '\n';
   write_whole(path_, contents.text + line_of_ours(name));
@@ -106,7 +140,9 @@ void Instances::keep_only(const std::string& name) {
 }
 
 void Instances::clear() {
-  std::remove(path_.c_str());
+  if (unlink(path_.c_str()) != 0 && errno != ENOENT) {
+    throw std::system_error(errno, std::generic_category(), path_ + " cannot be removed");
+  }
 }
 
 CommandLine Instances::add() {

@@ -67,11 +67,13 @@ class Instances {
   explicit Instances(const std::string& state) : path_(state + "-commands") {}
 
   // Enters a name, and returns those that are there already. Throws where one of those lives, or
-  // where the file cannot be read, and leaves it as it is then, or where it cannot be written.
-  std::vector<Instance> enter(const std::string& name);
+  // where the file cannot be read, and leaves it as it is then, or where it cannot be written; also
+  // where something was interrupted, and the file does not say by whose death. A file from before
+  // this start of the host may say nothing, for the commands did not outlive that.
+  std::vector<Instance> enter(const std::string& name, bool was_interrupted = false);
   // Only this one is left: the processes of the others are gone. From now on commands can be added.
   void keep_only(const std::string& name);
-  // Nothing is left.
+  // Nothing is left. Throws std::system_error.
   void clear();
 
   // A line for a command that is to be started now. Throws where the file is not there any more.

@@ -139,10 +139,7 @@ std::optional<Held> hold(const ProcessEntry& entry) {
   return held;
 }
 
-// All of them, stopped: none can fork any more, or lose the parent by which it is known. Two looks
-// in a row must find nothing new, as one may have forked while it was being looked for.
-std::vector<Held> stop_all(const Search& search, Steady::time_point until) {
-  std::vector<Held> all;
+void stop_all_into(std::vector<Held>& all, const Search& search, Steady::time_point until) {
   std::set<std::pair<pid_t, Ticks>> known;
   for (int clean = 0; clean < 2; ++clean) {
     for (const ProcessEntry& entry : search.look()) {
@@ -150,11 +147,29 @@ std::vector<Held> stop_all(const Search& search, Steady::time_point until) {
       auto held = hold(entry);
       if (!held) continue;
       known.insert({entry.process, entry.start});
-      send(*held, SIGSTOP);
       all.push_back(std::move(*held));
+      send(all.back(), SIGSTOP);
       clean = -1;
     }
     if (Steady::now() > until) break;
+  }
+}
+
+// All of them, stopped: none can fork any more, or lose the parent by which it is known. Two looks
+// in a row must find nothing new, as one may have forked while it was being looked for. Where there
+// are more than descriptors, as many as there are: with those gone, there are descriptors again.
+std::vector<Held> stop_all(const Search& search, Steady::time_point until) {
+  std::vector<Held> all;
+  try {
+    stop_all_into(all, search, until);
+  } catch (const std::system_error& error) {
+    const int code = error.code().value();
+    if (!all.empty() && (code == EMFILE || code == ENFILE)) return all;
+    for (const Held& held : all) send(held, SIGCONT);
+    throw;
+  } catch (...) {
+    for (const Held& held : all) send(held, SIGCONT);
+    throw;
   }
   return all;
 }

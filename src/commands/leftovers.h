@@ -21,8 +21,9 @@ struct Sweep {
 //   - a command that was written down, and all of its session, whatever became of the environment;
 //   - a child of one of these, and the session that one of these leads.
 //
-// Not reached is a process that has cleared its environment, has left the session, and whose parent
-// is gone. Throws where the host does not show its processes.
+// Not reached is, above all, a process that has cleared its environment, has left the session, and
+// whose parent is gone (docs/decisions/0007 names the others). Throws where the host does not show
+// its processes, or there is no descriptor to look with.
 [[nodiscard]] Sweep end_leftovers(const std::vector<Instance>& instances, Duration wait_max);
 
 }  // namespace dutiful

@@ -3,16 +3,21 @@
 #include "commands/leftovers.h"
 
 #include <array>
+#include <cerrno>
 #include <csignal>
 #include <fstream>
+#include <system_error>
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "commands/environment.h"
 #include "commands/spawn.h"
 #include "support/temporary_directory.h"
 
@@ -172,6 +177,57 @@ TEST(Leftovers, are_written_down_while_they_run) {
   EXPECT_THROW((void)instances.add(), std::runtime_error);
 }
 
+// Leaves so few descriptors to the process.
+class FewDescriptors {
+ public:
+  explicit FewDescriptors(rlim_t left) {
+    getrlimit(RLIMIT_NOFILE, &before_);
+    const Descriptor next{open("/dev/null", O_RDONLY | O_CLOEXEC)};
+    const rlimit few{.rlim_cur = static_cast<rlim_t>(next.get()) + left,
+                     .rlim_max = before_.rlim_max};
+    setrlimit(RLIMIT_NOFILE, &few);
+  }
+  ~FewDescriptors() { setrlimit(RLIMIT_NOFILE, &before_); }
+  FewDescriptors(const FewDescriptors&) = delete;
+  FewDescriptors& operator=(const FewDescriptors&) = delete;
+
+ private:
+  rlimit before_{};
+};
+
+TEST(Leftovers, are_all_ended_also_where_there_are_more_than_descriptors) {
+  const std::string name = new_instance();
+  Spawner spawner;
+  std::vector<pid_t> left;
+  for (int i = 0; i < 20; ++i) {
+    left.push_back(
+        spawner
+            .spawn({.arguments = {"/bin/sleep", "1000"}}, {{std::string{instance_variable}, name}})
+            .process);
+  }
+  {
+    const FewDescriptors few{8};
+    const Sweep sweep = end_leftovers({{.name = name}}, 10s);
+    EXPECT_EQ(sweep.ended, left.size());
+    EXPECT_THAT(sweep.remaining, testing::IsEmpty());
+  }
+  for (const pid_t process : left) {
+    kill(process, SIGKILL);
+    EXPECT_EQ(waitpid(process, nullptr, 0), process);
+  }
+}
+
+TEST(Leftovers, that_cannot_be_seen_for_want_of_descriptors_are_not_taken_for_gone) {
+  for (const rlim_t left : {0, 1}) {
+    const FewDescriptors few{left};
+    EXPECT_THROW((void)end_leftovers({{.name = new_instance()}}, 10s), std::system_error);
+  }
+  const FewDescriptors none{0};
+  EXPECT_THROW((void)find_process(getpid()), std::system_error);
+  EXPECT_THROW((void)environment_of(getpid()), std::system_error);
+  EXPECT_THROW((void)process_space(), std::system_error);
+}
+
 TEST(Leftovers, of_names_that_cannot_be_read_are_not_taken_for_none) {
   TemporaryDirectory directory;
   const std::string state = directory.file("state.db");
@@ -184,6 +240,45 @@ TEST(Leftovers, of_names_that_cannot_be_read_are_not_taken_for_none) {
                 AllOf(HasSubstr(state + "-commands cannot be read: Is a directory"),
                       HasSubstr("make it readable")));
   }
+}
+
+TEST(Leftovers, of_names_that_are_damaged_are_not_taken_for_none) {
+  TemporaryDirectory directory;
+  const std::string state = directory.file("state.db");
+  const std::string file = state + "-commands";
+  for (const std::string damaged : {"", "\n", "\x1f\x8b a\n\xff\xfe\n", "@1 2 3\n"}) {
+    std::ofstream{file, std::ios::trunc} << damaged;
+    try {
+      Instances{state}.enter("a", true);
+      FAIL() << "it was taken for empty: " << damaged;
+    } catch (const std::runtime_error& error) {
+      EXPECT_THAT(error.what(), AllOf(HasSubstr(file + " is damaged"), HasSubstr("remove it")));
+    }
+  }
+  // A host that lost its power may do that to it, and its commands are gone.
+  const std::array<timespec, 2> long_ago{
+      {{.tv_sec = 1, .tv_nsec = 0}, {.tv_sec = 1, .tv_nsec = 0}}};
+  ASSERT_EQ(utimensat(AT_FDCWD, file.c_str(), long_ago.data(), 0), 0);
+  Instances{state}.enter("a", true);
+  // Now it names one.
+  EXPECT_FALSE(Instances{state}.enter("b", true).empty());
+  Instances{state}.clear();
+  EXPECT_TRUE(Instances{state}.enter("c", true).empty());
+}
+
+TEST(Leftovers, names_that_cannot_be_written_leave_the_file_as_it_was) {
+  TemporaryDirectory directory;
+  const std::string state = directory.file("state.db");
+  ASSERT_EQ(symlink("/dev/full", (state + "-commands-next").c_str()), 0);
+  try {
+    Instances{state}.enter("a");
+    FAIL() << "it was written";
+  } catch (const std::system_error& error) {
+    EXPECT_EQ(error.code().value(), ENOSPC);
+  }
+  EXPECT_EQ(access((state + "-commands").c_str(), F_OK), -1);
+  struct stat next {};
+  EXPECT_EQ(lstat((state + "-commands-next").c_str(), &next), -1);
 }
 
 TEST(Leftovers, names_are_kept_until_their_processes_are_gone) {

@@ -20,6 +20,16 @@ namespace {
 // PF_EXITING of the kernel, among the flags that proc(5) tells.
 constexpr unsigned exiting = 4;
 
+// A file of /proc; empty where it is gone or not for us. Throws where it cannot be told, as without
+// a descriptor: what cannot be seen just now must not be taken for gone.
+std::string read_shown(const std::string& path) {
+  Contents contents = read_whole(path);
+  for (const int none : {0, ENOENT, ESRCH, EACCES, EPERM}) {
+    if (contents.error == none) return std::move(contents.text);
+  }
+  throw std::system_error(contents.error, std::generic_category(), path + " cannot be read");
+}
+
 }  // namespace
 
 std::int64_t tick_length() {
@@ -45,7 +55,7 @@ Contents read_whole(const std::string& path) {
 }
 
 std::optional<ProcessEntry> find_process(pid_t process) {
-  const std::string text = read_whole("/proc/" + std::to_string(process) + "/stat").text;
+  const std::string text = read_shown("/proc/" + std::to_string(process) + "/stat");
   // The name of the program stands in brackets, and may hold anything, also brackets.
   const auto name_end = text.rfind(')');
   if (name_end == std::string::npos) return std::nullopt;
@@ -75,6 +85,10 @@ std::vector<ProcessEntry> all_processes() {
     if (process == getpid()) shows_us = true;
     if (const auto seen = find_process(process)) found.push_back(*seen);
   }
+  if (error == std::errc::too_many_files_open ||
+      error == std::errc::too_many_files_open_in_system) {
+    throw std::system_error(error, "/proc cannot be read");
+  }
   if (error || !shows_us) {
     throw std::runtime_error(
         "/proc shows no processes" + (error ? " (" + error.message() + ')' : std::string{}) +
@@ -84,11 +98,11 @@ std::vector<ProcessEntry> all_processes() {
 }
 
 std::string environment_of(pid_t process) {
-  return read_whole("/proc/" + std::to_string(process) + "/environ").text;
+  return read_shown("/proc/" + std::to_string(process) + "/environ");
 }
 
 std::string process_space() {
-  std::string boot = read_whole("/proc/sys/kernel/random/boot_id").text;
+  std::string boot = read_shown("/proc/sys/kernel/random/boot_id");
   while (!boot.empty() && boot.back() == '\n') boot.pop_back();
   std::error_code error;
   const auto space = std::filesystem::read_symlink("/proc/self/ns/pid", error);

@@ -26,14 +26,15 @@ struct ProcessEntry {
   bool is_ending = false;  // or has ended, and nobody has taken notice
 };
 
-// Nothing where there is none, or where it may not be seen.
+// Nothing where there is none, or where it may not be seen. This and what follows throws
+// std::system_error where that cannot be told, as without a descriptor.
 [[nodiscard]] std::optional<ProcessEntry> find_process(pid_t process);
 
 // All of them. Throws where /proc does not show even this one.
 [[nodiscard]] std::vector<ProcessEntry> all_processes();
 
-// What stands in a process's environment, each variable ended by a zero; empty where that cannot be
-// read.
+// What stands in a process's environment, each variable ended by a zero; empty where that may not
+// be read.
 [[nodiscard]] std::string environment_of(pid_t process);
 
 // Within what numbers of processes mean something: this start of the host, and this process

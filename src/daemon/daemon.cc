@@ -166,12 +166,13 @@ class Daemon::Impl {
         overture_([this](const Event& event) { log(event); }),
         instance_(new_instance()),
         instances_(resolve_state(options_.state)),
-        history_({.state = options_.state,
-                  .runs_max = options_.history,
-                  .on_failure =
-                      [this](const std::string& error) {
-                        tell("HistoryFailed", Level::warning, {{"error", error}});
-                      }}),
+        history_(std::make_unique<HistoryWriter>(
+            HistoryWriter::Options{.state = options_.state,
+                                   .runs_max = options_.history,
+                                   .on_failure =
+                                       [this](const std::string& error) {
+                                         tell("HistoryFailed", Level::warning, {{"error", error}});
+                                       }})),
         commands_(command_options()),
         scheduler_({.state = options_.state,
                     .reinitialize = Reinitialize::reconcile,
@@ -186,21 +187,34 @@ class Daemon::Impl {
                     .verify = options_.verify}),
         stopper_([this] { scheduler_.stop(); }) {}
 
-  void run(const std::vector<TaskDefinition>& tasks) {
-    auto interrupted = interrupted_runs(options_.state, options_.now());
-    // Now the state is ours. What it starts waits until nothing of a daemon before is left.
+  // After this the state is ours.
+  void take_state(const std::vector<TaskDefinition>& tasks) {
+    interrupted_ = interrupted_runs(options_.state, options_.now());
     scheduler_.initialize(registrations(tasks));
+  }
+
+  // What the scheduler starts waits until nothing of a daemon before is left.
+  void start(const std::vector<TaskDefinition>& tasks) {
+    for (const HistoryEntry& run : interrupted_) history_->add(run);
+    sweep();
+    on_loaded(tasks);
+    overture_.end();
+    commands_.open();
+  }
+
+  // In the place of the destructor where start() threw: writes down what is known. Runs that wait
+  // are not told of, for they never began.
+  void leave() noexcept {
+    history_.reset();  // nobody else uses it before there are commands
+    log_.flush();
+  }
+
+  void run() {
     try {
-      for (HistoryEntry& run : interrupted) history_.add(std::move(run));
-      sweep();
-      on_loaded(tasks);
-      overture_.end();
-      commands_.open();
       supervisor_.ready();
       serve();
     } catch (...) {
       // Whatever went wrong: nothing of ours goes on.
-      overture_.end();
       commands_.end_all();
       stopper_.ask();
       (void)stopper_.finish();
@@ -223,7 +237,7 @@ class Daemon::Impl {
     command_options.on_end = [this](CommandResult result) {
       if (options_.output) lines_.finish(result.run.task);
       const auto scheduled = scheduled_.give(result.run.task);
-      history_.add({.result = std::move(result), .scheduled = scheduled});
+      history_->add({.result = std::move(result), .scheduled = scheduled});
     };
     return command_options;
   }
@@ -244,7 +258,7 @@ class Daemon::Impl {
   }
 
   void sweep() {
-    const auto before = instances_.enter(instance_);
+    const auto before = instances_.enter(instance_, !interrupted_.empty());
     const Sweep sweep = end_leftovers(before, leftovers_wait_max);
     if (sweep.ended > 0) {
       tell("LeftoversEnded", Level::warning, {{"count", static_cast<std::int64_t>(sweep.ended)}});
@@ -306,7 +320,10 @@ class Daemon::Impl {
 
   void end_commands(const std::string& reason) {
     deadline_ = Steady::time_point::max();
-    tell("CommandsEnding", Level::warning, {{"reason", reason}});
+    if (!told_ending_ && commands_.are_any()) {
+      told_ending_ = true;
+      tell("CommandsEnding", Level::warning, {{"reason", reason}});
+    }
     commands_.end_all();
   }
 
@@ -335,7 +352,7 @@ class Daemon::Impl {
   void on_loaded(const std::vector<TaskDefinition>& tasks) {
     std::set<std::string, std::less<>> names;
     for (const TaskDefinition& task : tasks) names.insert(task.name);
-    history_.forget_others(std::move(names), options_.now() - history_of_removed);
+    history_->forget_others(std::move(names), options_.now() - history_of_removed);
     tell("TaskFileLoaded",
          Level::info,
          {{"file", options_.file},
@@ -374,12 +391,14 @@ class Daemon::Impl {
   Overture overture_;
   const std::string instance_;
   Instances instances_;
-  HistoryWriter history_;
+  std::unique_ptr<HistoryWriter> history_;
   Commands commands_;
   Supervisor supervisor_;
   Scheduler scheduler_;
   Stopper stopper_;
+  std::vector<HistoryEntry> interrupted_;  // runs that died with a daemon before
   StopRequests stop_requests_;
+  bool told_ending_ = false;                                 // that commands are ended
   Steady::time_point deadline_ = Steady::time_point::max();  // of the grace
 };
 
@@ -387,7 +406,19 @@ Daemon::Daemon(DaemonOptions options) : impl_(std::make_unique<Impl>(std::move(o
 Daemon::~Daemon() = default;
 
 void Daemon::run(const std::vector<TaskDefinition>& tasks) {
-  impl_->run(tasks);
+  impl_->take_state(tasks);
+  try {
+    impl_->start(tasks);
+  } catch (...) {
+    // The runs that the scheduler has handed out never began. Were it stopped, they would have to
+    // end, and that is a failure with a delay, which may be a year. So it is left as a crash leaves
+    // it: they are in the state as running, and the next start runs them again. The process ends
+    // with this error, and what is left here with it.
+    impl_->leave();
+    (void)impl_.release();
+    throw;
+  }
+  impl_->run();
 }
 
 std::string default_state_of(const std::string& file) {

@@ -42,7 +42,8 @@ class Daemon {
   Daemon& operator=(const Daemon&) = delete;
 
   // Returns when everything has ended. Throws the errors of Scheduler::initialize() and stop(), and
-  // std::system_error.
+  // std::runtime_error where it cannot start. Then nothing was run and nothing is forgotten, but
+  // the state stays held until the process ends, which it should at once.
   void run(const std::vector<TaskDefinition>& tasks);
 
  private:

@@ -8,10 +8,24 @@
 
 namespace dutiful {
 
-Signals::Signals() {
+namespace {
+
+sigset_t operator_signals() {
   sigset_t taken;
   sigemptyset(&taken);
   for (const int signal : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&taken, signal);
+  return taken;
+}
+
+}  // namespace
+
+void hold_back_signals() {
+  const sigset_t taken = operator_signals();
+  pthread_sigmask(SIG_BLOCK, &taken, nullptr);
+}
+
+Signals::Signals() {
+  sigset_t taken = operator_signals();
   descriptor_ = Descriptor{signalfd(-1, &taken, SFD_CLOEXEC | SFD_NONBLOCK)};
   if (!descriptor_.is_open()) throw std::system_error(errno, std::generic_category(), "signalfd");
   sigaddset(&taken, SIGCHLD);

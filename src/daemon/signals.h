@@ -7,6 +7,10 @@
 
 namespace dutiful {
 
+// Lets SIGTERM, SIGINT and SIGHUP wait until there are Signals: one that comes while the daemon is
+// made is for it, and does not end the process.
+void hold_back_signals();
+
 // Blocks SIGTERM, SIGINT, SIGHUP and SIGCHLD, in this thread and those that it starts: to be made
 // before any of them.
 class Signals {

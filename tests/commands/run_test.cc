@@ -1,5 +1,7 @@
 // dutiful run, end to end: tasks whose minute it is run at once, so nobody waits for one.
 
+#include <thread>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
@@ -602,6 +604,84 @@ TEST_F(DutifulRun, remembers_the_interrupted_run_of_a_task_that_is_gone) {
   EXPECT_EQ(daemon.end().status, 0);
   EXPECT_THAT(run_to_end({"history", "a", "--state", state}).out,
               HasSubstr("  a  interrupted  (boot): the daemon was killed or crashed while it ran"));
+}
+
+TEST_F(DutifulRun, forgets_nothing_where_it_cannot_start) {
+  const Fifo ready = fifo("ready");
+  std::string text = task("a", "echo here > " + ready.path() + "; exec sleep 1000");
+  text.replace(text.find("1h"), 2, "366d");
+  write(text);
+  {
+    Process daemon{arguments()};
+    ready.read_text();
+    daemon.signal(SIGKILL);
+    daemon.end();
+  }
+  const std::string names = state + "-commands";
+  std::filesystem::rename(names, directory.file("names"));
+  std::filesystem::create_directory(names);
+  const Ended refused = run_to_end(arguments());
+  EXPECT_EQ(refused.status, 1);
+  EXPECT_THAT(refused.err, HasSubstr("cannot be read: Is a directory"));
+  EXPECT_THAT(refused.out, AllOf(HasSubstr("TaskOrphaned"), Not(HasSubstr("TaskRun"))));
+
+  std::filesystem::remove(names);
+  std::filesystem::rename(directory.file("names"), names);
+  Process daemon{arguments({"--grace", "0s"})};
+  daemon.await("TaskOrphaned", "a");
+  daemon.await("LeftoversEnded");
+  EXPECT_THAT(ready.read_text(), HasSubstr("here"));
+  daemon.signal(SIGTERM);
+  EXPECT_EQ(daemon.end().status, 0);
+}
+
+TEST_F(DutifulRun, takes_a_signal_that_came_while_it_read_its_file) {
+  std::string text;
+  for (int i = 0; i < 3000; ++i) {
+    text += "[[task]]\nname = \"" + std::to_string(i) +
+            "\"\ncron = \"0 0 1 1 *\"\nretry = \"1h\"\nrun = \"true\"\n";
+  }
+  write(text);
+  // It waits from the first line of the command on.
+  Process daemon{arguments()};
+  const auto blocks = [&] {
+    const std::string status = contents("/proc/" + std::to_string(daemon.id()) + "/status");
+    const auto mask = status.find("SigBlk:");
+    return mask != std::string::npos &&
+           (std::stoull(status.substr(mask + 7), nullptr, 16) & 1) != 0;
+  };
+  const auto until = std::chrono::steady_clock::now() + patience;
+  while (!blocks() && std::chrono::steady_clock::now() < until) std::this_thread::yield();
+  daemon.signal(SIGHUP);
+  daemon.await("TaskFileLoaded");
+  daemon.await("TaskFileLoaded");
+  daemon.signal(SIGTERM);
+  EXPECT_EQ(daemon.end().status, 0);
+}
+
+TEST_F(DutifulRun, says_once_that_it_ends_commands_and_only_where_some_run) {
+  const Fifo ready = fifo("ready");
+  write(task("a", "trap '' TERM; echo here > " + ready.path() + "; while :; do sleep 1000; done"));
+  {
+    Process daemon{arguments({"--kill-grace", "200ms"})};
+    ready.read_text();
+    for (const int signal : {SIGINT, SIGTERM, SIGTERM, SIGTERM}) {
+      daemon.signal(signal);
+      if (signal == SIGINT) daemon.await("SchedulerStopRequested");
+    }
+    daemon.await("CommandsEnding");
+    daemon.signal(SIGTERM);
+    const Ended ended = daemon.end();
+    EXPECT_EQ(ended.status, 0);
+    const auto first = ended.out.find("CommandsEnding");
+    EXPECT_EQ(ended.out.find("CommandsEnding", first + 1), std::string::npos) << ended.out;
+  }
+  write("");
+  Process idle{arguments({"--grace", "0s"})};
+  idle.await("TaskFileLoaded");
+  idle.signal(SIGTERM);
+  idle.signal(SIGINT);
+  EXPECT_THAT(idle.end().out, Not(HasSubstr("CommandsEnding")));
 }
 
 TEST_F(DutifulRun, keeps_its_table_narrow_for_a_long_name) {
