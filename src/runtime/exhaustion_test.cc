@@ -79,7 +79,7 @@ TEST_F(Exhausted, starts_everything_once_wherever_memory_runs_out) {
     fail_allocation(n);
     clock->advance(1min);
     // The clock goes on: where it was a transaction that failed, the engine waits by it.
-    for (int i = 0; i < 2000 && !runs.comes(before + 6, 1ms); ++i) clock->advance(10ms);
+    for (int i = 0; i < 5000 && !runs.comes(before + 6, 1ms); ++i) clock->advance(10ms);
     auto entries = runs.wait_for(before + 6);
     stop(scheduler);
     failed = allocation_failed();

@@ -21,7 +21,7 @@ class Journal {
   }
   // Waits until there are so many entries; fails where they do not come.
   std::vector<std::string> wait_for(std::size_t count) {
-    const bool came = comes(count, std::chrono::seconds{20});
+    const bool came = comes(count, std::chrono::seconds{60});
     const std::lock_guard lock{mutex_};
     EXPECT_TRUE(came) << "only " << entries_.size() << " of " << count << " came";
     return entries_;
