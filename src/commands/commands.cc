@@ -5,7 +5,6 @@
 #include <cerrno>
 #include <csignal>
 #include <deque>
-#include <mutex>
 #include <new>
 #include <optional>
 #include <set>
@@ -28,6 +27,7 @@
 #include "commands/output_reader.h"
 #include "commands/output_tail.h"
 #include "commands/spawn.h"
+#include "sync/mutex.h"
 
 namespace dutiful {
 namespace {
@@ -109,7 +109,7 @@ class Commands::Impl {
 
   ~Impl() {
     {
-      const std::lock_guard lock{mutex_};
+      const Lock lock{mutex_};
       quitting_ = true;
     }
     ring();
@@ -120,7 +120,7 @@ class Commands::Impl {
 
   void take(Order order) {
     {
-      const std::lock_guard lock{mutex_};
+      const Lock lock{mutex_};
       orders_.push_back(std::move(order));
     }
     ring();
@@ -128,7 +128,7 @@ class Commands::Impl {
 
   void open() {
     {
-      const std::lock_guard lock{mutex_};
+      const Lock lock{mutex_};
       open_ = true;
     }
     ring();
@@ -136,19 +136,19 @@ class Commands::Impl {
 
   void end_all() {
     {
-      const std::lock_guard lock{mutex_};
+      const Lock lock{mutex_};
       ending_ = true;
     }
     ring();
   }
 
   bool are_any() {
-    const std::lock_guard lock{mutex_};
+    const Lock lock{mutex_};
     return any_run_ || !orders_.empty();
   }
 
   bool has_survivors() {
-    const std::lock_guard lock{mutex_};
+    const Lock lock{mutex_};
     return forgot_survivors_ || !std::ranges::all_of(survivors_, group_is_gone);
   }
 
@@ -193,7 +193,7 @@ class Commands::Impl {
   bool take_messages() {
     bool ending = false;
     {
-      const std::lock_guard lock{mutex_};
+      const Lock lock{mutex_};
       if (quitting_) return false;
       overdue_taken_.swap(overdue_);
       ending = ending_;
@@ -218,7 +218,7 @@ class Commands::Impl {
   // All of them where they only have to fail.
   void start_some(bool ending) {
     for (int i = 0; ending || i < spawns_per_turn; ++i) {
-      std::unique_lock lock{mutex_};
+      Lock lock{mutex_};
       more_ = (ending || open_) && !orders_.empty();
       any_run_ = more_ || !running_.empty();
       if (!more_) return;
@@ -290,7 +290,7 @@ class Commands::Impl {
     // May be called at once, and by any thread.
     started.on_stop.emplace(started.run.info().stop, [this, serial] {
       {
-        const std::lock_guard lock{mutex_};
+        const Lock lock{mutex_};
         overdue_.push_back(serial);
       }
       ring();
@@ -303,7 +303,7 @@ class Commands::Impl {
 
   // For every run once: nobody can catch what a stop callback throws.
   void make_room_for_overdue() {
-    const std::lock_guard lock{mutex_};
+    const Lock lock{mutex_};
     for (std::vector<Serial>* list : {&overdue_, &overdue_taken_}) {
       if (list->capacity() < running_.size()) list->reserve(2 * running_.size());
     }
@@ -374,7 +374,7 @@ class Commands::Impl {
   }
 
   void remember_survivors(const Running& running) {
-    const std::lock_guard lock{mutex_};
+    const Lock lock{mutex_};
     try {
       survivors_.push_back(running.child.process);
     } catch (const std::bad_alloc&) {
@@ -420,15 +420,16 @@ class Commands::Impl {
   Descriptor bell_;
   Descriptor deaths_;
 
-  std::mutex mutex_;  // guards what follows, up to the thread's own
-  std::deque<Order> orders_;
-  std::vector<Serial> overdue_;
-  std::vector<pid_t> survivors_;  // groups that were still there when their runs ended
-  bool forgot_survivors_ = false;
-  bool any_run_ = false;
-  bool open_ = false;
-  bool ending_ = false;
-  bool quitting_ = false;
+  Mutex mutex_;
+  std::deque<Order> orders_ GUARDED_BY(mutex_);
+  std::vector<Serial> overdue_ GUARDED_BY(mutex_);
+  // Groups that were still there when their runs ended.
+  std::vector<pid_t> survivors_ GUARDED_BY(mutex_);
+  bool forgot_survivors_ GUARDED_BY(mutex_) = false;
+  bool any_run_ GUARDED_BY(mutex_) = false;
+  bool open_ GUARDED_BY(mutex_) = false;
+  bool ending_ GUARDED_BY(mutex_) = false;
+  bool quitting_ GUARDED_BY(mutex_) = false;
 
   // The thread's own.
   OutputReader reader_;

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <stop_token>
 #include <string>
 
@@ -10,6 +9,7 @@
 #include "runtime/registrations.h"
 #include "runtime/settler.h"
 #include "runtime/wake_up.h"
+#include "sync/mutex.h"
 
 namespace dutiful {
 
@@ -55,20 +55,20 @@ class Mailbox {
   explicit Mailbox(WakeUp* wake_up = nullptr) : wake_up_(wake_up) {}
 
   void put(std::shared_ptr<ActiveRun> ended) noexcept {
-    const std::lock_guard lock{mutex_};
+    const Lock lock{mutex_};
     const bool first = ended_.empty();
     ended_.push(std::move(ended));
     if (first && wake_up_ != nullptr) wake_up_->ring();
   }
   Queue<ActiveRun> take() noexcept {
-    const std::lock_guard lock{mutex_};
+    const Lock lock{mutex_};
     return std::move(ended_);
   }
 
  private:
   WakeUp* wake_up_;
-  std::mutex mutex_;
-  Queue<ActiveRun> ended_;
+  Mutex mutex_;
+  Queue<ActiveRun> ended_ GUARDED_BY(mutex_);
 };
 
 }  // namespace dutiful

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <array>
-#include <condition_variable>
 #include <mutex>
 #include <new>
 #include <set>
@@ -25,6 +24,7 @@
 #include "runtime/workers.h"
 #include "store/memory/memory_store.h"
 #include "store/sqlite/sqlite_store.h"
+#include "sync/mutex.h"
 #include "time/iso8601.h"
 
 namespace dutiful {
@@ -95,24 +95,19 @@ class Scheduler::Impl {
           "wait for; call it from elsewhere",
           nullptr);
     }
-    std::unique_lock lock{lifecycle_mutex_};
-    lifecycle_changed_.wait(lock, [this] { return lifecycle_ != State::initializing; });
-    if (lifecycle_ == State::uninitialized) return;
-    if (lifecycle_ == State::stopping) {
-      // Somebody else is at it.
-      lifecycle_changed_.wait(lock, [this] { return lifecycle_ != State::stopping; });
-      return;
-    }
-    lifecycle_ = State::stopping;
-    lock.unlock();
+    if (!enter_stopping()) return;
     {
-      const std::lock_guard engine_lock{engine_mutex_};
+      const Lock lock{engine_mutex_};
       engine_.stop(clock_->now());
     }
     wake_up_.ring();
     end_loop();
-    callbacks_.clear();
-    const std::exception_ptr error = engine_.stop_error();
+    std::exception_ptr error;
+    {
+      const Lock lock{engine_mutex_};
+      callbacks_.clear();
+      error = engine_.stop_error();
+    }
     enter(State::uninitialized);
     if (error) throw_stop_error(error);
   }
@@ -148,7 +143,7 @@ class Scheduler::Impl {
   }
 
   void enter_initializing() {
-    const std::lock_guard lock{lifecycle_mutex_};
+    const Lock lock{lifecycle_mutex_};
     const bool reconcile = policies_.reinitialize == Reinitialize::reconcile;
     if (lifecycle_ == State::initializing) throw SchedulerAlreadyActiveError("initializing");
     if (lifecycle_ == State::stopping) throw SchedulerAlreadyActiveError("stopping");
@@ -156,9 +151,21 @@ class Scheduler::Impl {
     before_initialize_ = std::exchange(lifecycle_, State::initializing);
   }
 
+  // Says whether there is anything to stop, and that this call is the one to do it.
+  bool enter_stopping() {
+    Lock lock{lifecycle_mutex_};
+    while (lifecycle_ == State::initializing) lifecycle_changed_.wait(lock);
+    if (lifecycle_ == State::running) {
+      lifecycle_ = State::stopping;
+      return true;
+    }
+    while (lifecycle_ == State::stopping) lifecycle_changed_.wait(lock);  // somebody else is at it
+    return false;
+  }
+
   void enter(State state) {
     {
-      const std::lock_guard lock{lifecycle_mutex_};
+      const Lock lock{lifecycle_mutex_};
       lifecycle_ = state;
     }
     lifecycle_changed_.notify_all();
@@ -189,7 +196,7 @@ class Scheduler::Impl {
 
   void take_list(std::vector<Registration> registrations) {
     auto [list, callbacks] = or_tell([&] { return split(std::move(registrations)); });
-    std::unique_lock lock{engine_mutex_};
+    Lock lock{engine_mutex_};
     const bool first = before_initialize_ == State::uninitialized;
     // A thread that cannot be had is an error before anything has changed.
     if (first) or_tell([&] { start_loop(); });
@@ -236,7 +243,7 @@ class Scheduler::Impl {
     }
   }
 
-  void set_alarm() {
+  void set_alarm() REQUIRES(engine_mutex_) {
     alarm_ = std::min(engine_.next_wake(), next_deadline());
     alarm_set_ = clock_->now();
     clock_->set_alarm(alarm_);
@@ -244,7 +251,7 @@ class Scheduler::Impl {
 
   // It asked to be woken then, and was so much later: the process was stopped, the machine slept,
   // or the clock was set forward. For the theory that time was frozen.
-  void note_freeze() {
+  void note_freeze() REQUIRES(engine_mutex_) {
     const Instant now = clock_->now();
     if (alarm_ > alarm_set_ && now > alarm_ && now - alarm_ > freeze_min) {
       trace_->on(alarm_, Freeze{now});
@@ -257,7 +264,7 @@ class Scheduler::Impl {
   void loop() {
     while (true) {
       {
-        const std::lock_guard lock{engine_mutex_};
+        const Lock lock{engine_mutex_};
         try {
           note_freeze();
           if (running_.empty()) starts_per_step_ = starts_per_step_first;
@@ -316,7 +323,7 @@ class Scheduler::Impl {
   }
 
   // One step of the engine; says whether there may be more to do at once.
-  bool step() {
+  bool step() REQUIRES(engine_mutex_) {
     const Instant now = clock_->now();
     ended_.append(mailbox_->take());
     const bool ended = !ended_.empty();
@@ -334,7 +341,7 @@ class Scheduler::Impl {
     return started > 0 || ended;
   }
 
-  void take_end(const ActiveRun& run, Instant now) {
+  void take_end(const ActiveRun& run, Instant now) REQUIRES(engine_mutex_) {
     if (run.timed_out) {
       engine_.end(run.task, Outcome::failure, now, "it ran past its time limit");
     } else {
@@ -346,7 +353,7 @@ class Scheduler::Impl {
 
   // Hands what has been started to the workers, the next one last. A run that there is no memory
   // for stays, and all before it are on their way.
-  void dispatch() {
+  void dispatch() REQUIRES(engine_mutex_) {
     Queue<ActiveRun> runs;
     try {
       for (; !undispatched_.empty(); undispatched_.pop_back()) {
@@ -359,7 +366,7 @@ class Scheduler::Impl {
     workers_->add(std::move(runs));
   }
 
-  std::shared_ptr<ActiveRun> make_run(const Start& start) {
+  std::shared_ptr<ActiveRun> make_run(const Start& start) REQUIRES(engine_mutex_) {
     const Core::Task& task = engine_.core().task(start.task);
     const auto& [callback, time_limit] = callbacks_[task.registration];
     std::stop_source stop;
@@ -380,7 +387,7 @@ class Scheduler::Impl {
   }
 
   // RULES X2
-  void enforce_limits(Instant now) {
+  void enforce_limits(Instant now) REQUIRES(engine_mutex_) {
     while (!deadlines_.empty() && deadlines_.begin()->first <= now) {
       // A run that could not be dispatched for want of memory has a deadline already.
       const auto running = running_.find(deadlines_.begin()->second);
@@ -399,7 +406,7 @@ class Scheduler::Impl {
     current = nullptr;
   }
 
-  [[nodiscard]] Instant next_deadline() const {
+  [[nodiscard]] Instant next_deadline() const REQUIRES(engine_mutex_) {
     return deadlines_.empty() ? Instant::max() : deadlines_.begin()->first;
   }
 
@@ -410,25 +417,29 @@ class Scheduler::Impl {
   Policies policies_;
   Reporter reporter_;  // what the engine has no part in; any thread may use it
 
-  std::mutex lifecycle_mutex_;
-  std::condition_variable lifecycle_changed_;
-  State lifecycle_ = State::uninitialized;          // guarded by lifecycle_mutex_
+  Mutex lifecycle_mutex_;
+  Condition lifecycle_changed_;
+  State lifecycle_ GUARDED_BY(lifecycle_mutex_) = State::uninitialized;
   State before_initialize_ = State::uninitialized;  // belongs to whoever set `initializing`
 
   WakeUp wake_up_;
   std::shared_ptr<Mailbox> mailbox_ = std::make_shared<Mailbox>(&wake_up_);
 
-  std::mutex engine_mutex_;  // guards what follows, up to the threads
-  std::unique_ptr<TraceSink> trace_;
-  Engine engine_;
-  Callbacks callbacks_;  // by TaskConfig::registration
-  std::unordered_map<TaskId, std::shared_ptr<ActiveRun>> running_;
-  std::set<std::pair<Instant, TaskId>> deadlines_;  // of running_, where there is one
-  Queue<ActiveRun> ended_;                          // out of the mailbox, not yet the engine's
-  std::vector<Start> undispatched_;                 // durable, not yet the workers'
-  std::size_t starts_per_step_ = starts_per_step_first;
-  Instant alarm_ = Instant::min();      // when the loop is to be woken,
-  Instant alarm_set_ = Instant::min();  // and when it said so
+  Mutex engine_mutex_;
+  std::unique_ptr<TraceSink> trace_ GUARDED_BY(engine_mutex_);
+  Engine engine_ GUARDED_BY(engine_mutex_);
+  Callbacks callbacks_ GUARDED_BY(engine_mutex_);  // by TaskConfig::registration
+  std::unordered_map<TaskId, std::shared_ptr<ActiveRun>> running_ GUARDED_BY(engine_mutex_);
+  // Of running_, where there is one.
+  std::set<std::pair<Instant, TaskId>> deadlines_ GUARDED_BY(engine_mutex_);
+  // Out of the mailbox, not yet the engine's.
+  Queue<ActiveRun> ended_ GUARDED_BY(engine_mutex_);
+  // Durable, not yet the workers'.
+  std::vector<Start> undispatched_ GUARDED_BY(engine_mutex_);
+  std::size_t starts_per_step_ GUARDED_BY(engine_mutex_) = starts_per_step_first;
+  // When the loop is to be woken, and when it said so.
+  Instant alarm_ GUARDED_BY(engine_mutex_) = Instant::min();
+  Instant alarm_set_ GUARDED_BY(engine_mutex_) = Instant::min();
 
   // Belong to the loop.
   std::vector<std::stop_source> overdue_;

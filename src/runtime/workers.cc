@@ -10,7 +10,7 @@ Workers::Workers(std::size_t threads_max, Work work)
 
 Workers::~Workers() {
   {
-    const std::lock_guard lock{mutex_};
+    const Lock lock{mutex_};
     ending_ = true;
     runs_.clear();
   }
@@ -20,7 +20,7 @@ Workers::~Workers() {
 
 void Workers::add(Queue<ActiveRun> runs) noexcept {
   if (runs.empty()) return;
-  const std::lock_guard lock{mutex_};
+  const Lock lock{mutex_};
   runs_.append(std::move(runs));
   if (threads_.empty()) start_threads(1);
   // No more than there is work for: the others would wake only to sleep again.
@@ -29,7 +29,7 @@ void Workers::add(Queue<ActiveRun> runs) noexcept {
 }
 
 Workers::Growth Workers::grow() noexcept {
-  const std::lock_guard lock{mutex_};
+  const Lock lock{mutex_};
   if (runs_.empty() || threads_.size() >= threads_max_) return Growth::enough;
   if (idle_ > 0) return Growth::wanted;
   const std::size_t wanted =
@@ -48,10 +48,10 @@ std::size_t Workers::start_threads(std::size_t count) noexcept {
 }
 
 void Workers::work() {
-  std::unique_lock lock{mutex_};
+  Lock lock{mutex_};
   while (true) {
     ++idle_;
-    changed_.wait(lock, [this] { return ending_ || !runs_.empty(); });
+    while (!ending_ && runs_.empty()) changed_.wait(lock);
     --idle_;
     if (ending_) return;
     std::shared_ptr<ActiveRun> run = runs_.pop();

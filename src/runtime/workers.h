@@ -1,13 +1,12 @@
 // The threads that callbacks run on.
 #pragma once
 
-#include <condition_variable>
 #include <functional>
-#include <mutex>
 #include <thread>
 #include <vector>
 
 #include "runtime/active_run.h"
+#include "sync/mutex.h"
 
 namespace dutiful {
 
@@ -37,16 +36,16 @@ class Workers {
  private:
   void work();
   // Says how many it has started.
-  std::size_t start_threads(std::size_t count) noexcept;
+  std::size_t start_threads(std::size_t count) noexcept REQUIRES(mutex_);
 
   const std::size_t threads_max_;
   const Work work_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  Queue<ActiveRun> runs_;
-  std::vector<std::thread> threads_;
-  std::size_t idle_ = 0;
-  bool ending_ = false;
+  Mutex mutex_;
+  Condition changed_;
+  Queue<ActiveRun> runs_ GUARDED_BY(mutex_);
+  std::vector<std::thread> threads_ GUARDED_BY(mutex_);
+  std::size_t idle_ GUARDED_BY(mutex_) = 0;
+  bool ending_ GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace dutiful
