@@ -32,7 +32,7 @@ Log::Log(int descriptor, TellDropped tell_dropped)
 
 Log::~Log() {
   {
-    const std::lock_guard lock{mutex_};
+    const Lock lock{mutex_};
     try {
       keep_dropped();
     } catch (const std::exception&) {
@@ -48,7 +48,7 @@ Log::~Log() {
 
 void Log::write(std::string line) noexcept {
   {
-    const std::lock_guard lock{mutex_};
+    const Lock lock{mutex_};
     if (size_ + line.size() >= size_max) {
       ++dropped_;
       return;
@@ -66,8 +66,9 @@ void Log::write(std::string line) noexcept {
 
 void Log::flush() noexcept {
   const auto until = std::chrono::system_clock::now() + std::chrono::milliseconds{farewell_ms};
-  std::unique_lock lock{mutex_};
-  (void)written_.wait_until(lock, until, [this] { return size_ == 0; });
+  Lock lock{mutex_};
+  while (size_ > 0 && written_.wait_until(lock, until)) {
+  }
 }
 
 void Log::keep(std::string line) {
@@ -87,9 +88,9 @@ void Log::loop() noexcept {
   sigset_t all;  // also SIGPIPE: a reader that goes away is no reason to end
   sigfillset(&all);
   pthread_sigmask(SIG_BLOCK, &all, nullptr);
-  std::unique_lock lock{mutex_};
+  Lock lock{mutex_};
   while (true) {
-    changed_.wait(lock, [this] { return ending_ || !lines_.empty(); });
+    while (!ending_ && lines_.empty()) changed_.wait(lock);
     if (lines_.empty()) return;
     const std::string first = std::move(lines_.front());
     lines_.pop_front();

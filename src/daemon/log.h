@@ -1,16 +1,15 @@
 // Lines for whoever watches the daemon.
 #pragma once
 
-#include <condition_variable>
 #include <cstddef>
 #include <deque>
 #include <functional>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <thread>
 
 #include "commands/descriptor.h"
+#include "sync/mutex.h"
 
 namespace dutiful {
 
@@ -33,8 +32,8 @@ class Log {
   void flush() noexcept;
 
  private:
-  void keep(std::string line);
-  void keep_dropped();
+  void keep(std::string line) REQUIRES(mutex_);
+  void keep_dropped() REQUIRES(mutex_);
   void loop() noexcept;
   bool put(std::string_view text);
   bool await_reader();
@@ -43,13 +42,13 @@ class Log {
   const TellDropped tell_dropped_;
   Descriptor bell_;    // rings when it is to end
   std::string batch_;  // the thread's own, with room for what a pipe takes at once
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::condition_variable written_;
-  std::deque<std::string> lines_;
-  std::size_t size_ = 0;     // of lines_, in bytes
-  std::size_t dropped_ = 0;  // lines since the last one that was kept
-  bool ending_ = false;
+  Mutex mutex_;
+  Condition changed_;
+  Condition written_;
+  std::deque<std::string> lines_ GUARDED_BY(mutex_);
+  std::size_t size_ GUARDED_BY(mutex_) = 0;     // of lines_, in bytes
+  std::size_t dropped_ GUARDED_BY(mutex_) = 0;  // lines since the last one that was kept
+  bool ending_ GUARDED_BY(mutex_) = false;
   std::thread thread_;
 };
 
