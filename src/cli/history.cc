@@ -11,7 +11,6 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
@@ -158,7 +157,7 @@ std::vector<HistoryEntry> read_runs(const std::string& state,
 }
 
 Exit show(const Arguments& arguments, Console& console) {
-  const std::size_t count = read_number("--count", arguments.count, 1);
+  const std::size_t count = read_number("--count", arguments.count, {.least = 1});
   const std::string state = state_of(arguments.state);
   const Instant now = console.now();
   const auto tasks =
@@ -183,17 +182,22 @@ Exit show(const Arguments& arguments, Console& console) {
 
 }  // namespace
 
-void add_history(CLI::App& program, Action& chosen) {
+CommandSyntax history_command() {
   auto arguments = std::make_shared<Arguments>();
-  CLI::App* command = program.add_subcommand("history", "Show the recent runs, newest first");
-  command->add_option("TASK", arguments->task, "Only the runs of this task");
-  add_state_option(*command, arguments->state);
-  command->add_option("--count", arguments->count, "How many runs to show")
-      ->type_name("N")
-      ->capture_default_str();
-  command->add_flag("--json", arguments->json, "Print a JSON array");
-  command->callback(
-      [=, &chosen] { chosen = [=](Console& console) { return show(*arguments, console); }; });
+  return {.name = "history",
+          .description = "Show the recent runs, newest first",
+          .arguments = {{.name = "TASK",
+                         .description = "Only the runs of this task",
+                         .target = &arguments->task}},
+          .options = {state_option(arguments->state),
+                      {.name = "--count",
+                       .value = "N",
+                       .description = "How many runs to show",
+                       .target = &arguments->count},
+                      {.name = "--json",
+                       .description = "Print a JSON array",
+                       .target = &arguments->json}},
+          .action = [=](Console& console) { return show(*arguments, console); }};
 }
 
 }  // namespace dutiful

@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
@@ -176,13 +175,15 @@ Exit show(const Arguments& arguments, Console& console) {
 
 }  // namespace
 
-void add_status(CLI::App& program, Action& chosen) {
+CommandSyntax status_command() {
   auto arguments = std::make_shared<Arguments>();
-  CLI::App* command = program.add_subcommand("status", "Show how each task is doing");
-  add_state_option(*command, arguments->state);
-  command->add_flag("--json", arguments->json, "Print a JSON array");
-  command->callback(
-      [=, &chosen] { chosen = [=](Console& console) { return show(*arguments, console); }; });
+  return {.name = "status",
+          .description = "Show how each task is doing",
+          .options = {state_option(arguments->state),
+                      {.name = "--json",
+                       .description = "Print a JSON array",
+                       .target = &arguments->json}},
+          .action = [=](Console& console) { return show(*arguments, console); }};
 }
 
 }  // namespace dutiful
