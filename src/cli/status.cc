@@ -61,22 +61,22 @@ nlohmann::ordered_json server_of(const Service& service) {
 
 // A list of tasks, by contract: who serves them stands with each.
 void print_json(const StateStatus& status, std::ostream& out) {
-  auto list = nlohmann::ordered_json::array();
+  ArrayPrinter list{out};
   for (const TaskStatus& task : status.tasks) {
-    list.push_back({{"taskName", task.name},
-                    {"cronExpression", task.cron},
-                    {"state", name_of(task.state)},
-                    {"attempt", task.attempt},
-                    {"lastAttemptAt", time_of(task.last_attempt)},
-                    {"lastSuccessAt", time_of(task.last_success)},
-                    {"lastFailureAt", time_of(task.last_failure)},
-                    {"pendingRetryUntil", time_of(task.retry_at)},
-                    {"nextDueAt", time_of(task.next_due)},
-                    {"overdueSince", time_of(task.overdue_since)},
-                    {"served", is_served(status.service)},
-                    {"servedBy", server_of(status.service)}});
+    list.print({{"taskName", task.name},
+                {"cronExpression", task.cron},
+                {"state", name_of(task.state)},
+                {"attempt", task.attempt},
+                {"lastAttemptAt", time_of(task.last_attempt)},
+                {"lastSuccessAt", time_of(task.last_success)},
+                {"lastFailureAt", time_of(task.last_failure)},
+                {"pendingRetryUntil", time_of(task.retry_at)},
+                {"nextDueAt", time_of(task.next_due)},
+                {"overdueSince", time_of(task.overdue_since)},
+                {"served", is_served(status.service)},
+                {"servedBy", server_of(status.service)}});
   }
-  out << to_text(list) << '\n';
+  list.finish();
 }
 
 std::string process_text(const Holder& holder) {
