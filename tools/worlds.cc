@@ -7,9 +7,10 @@
 #include <chrono>
 #include <iostream>
 
-#include <CLI/CLI.hpp>
 #include <unistd.h>
 
+#include "cli/command_line.h"
+#include "cli/number_argument.h"
 #include "sim/exhaustive.h"
 #include "sim/judge.h"
 #include "sim/play.h"
@@ -51,11 +52,11 @@ void report(std::uint64_t seed, const Scenario& scenario, const theory::Violatio
             << "| dutiful verify -\n";
 }
 
-int random_worlds(std::uint64_t seed, double years) {
+int random_worlds(std::uint64_t seed, std::uint64_t years) {
   const bool terminal = isatty(STDERR_FILENO) == 1;
   Totals totals;
   auto shown = std::chrono::steady_clock::now();
-  for (; totals.years < years; ++seed) {
+  for (; totals.years < static_cast<double>(years); ++seed) {
     const Duration length = lengths[seed % lengths.size()];
     const Scenario scenario = random_scenario(seed, length);
     Judge judge{scenario};
@@ -85,13 +86,13 @@ int random_worlds(std::uint64_t seed, double years) {
   return 0;
 }
 
-int exhaustive_worlds(const Exhaustive& options, double seconds) {
+int exhaustive_worlds(const Exhaustive& options, std::chrono::seconds seconds) {
   const bool terminal = isatty(STDERR_FILENO) == 1;
   const auto begin = std::chrono::steady_clock::now();
   Exhaustive bounded = options;
   bounded.go_on = [&](int depth, std::size_t states) {
     if (terminal) std::cerr << "\rdepth " << depth << ", " << states << " states";
-    return std::chrono::steady_clock::now() - begin < std::chrono::duration<double>{seconds};
+    return std::chrono::steady_clock::now() - begin < seconds;
   };
   const Exhausted result = search(bounded);
   if (terminal) std::cerr << '\n';
@@ -107,34 +108,61 @@ int exhaustive_worlds(const Exhaustive& options, double seconds) {
   return options.depth_max != Exhaustive{}.depth_max && result.depth < options.depth_max ? 3 : 0;
 }
 
-int run(int argc, char** argv) {
-  CLI::App program{"Tries the engine in worlds that nobody has thought of.", "worlds"};
-  program.require_subcommand(1);
-  std::uint64_t seed = 1;
-  double years = 100;
-  CLI::App* random = program.add_subcommand("random", "Random worlds, from a seed on");
-  random->add_option("--seed", seed, "The seed of the first world")->capture_default_str();
-  random->add_option("--years", years, "Simulated years in all")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-
-  Exhaustive options;
-  double seconds = 120;
+int run(const std::vector<std::string>& words) {
+  std::string seed = "1";
+  std::string years = "100";
+  std::string tasks = "1";
+  std::string seconds = "120";
+  std::optional<std::string> depth;
   bool reconcile = false;
   bool reset_history = false;
-  CLI::App* exhaustive = program.add_subcommand("exhaustive", "Every world of a few steps");
-  exhaustive->add_option("--tasks", options.tasks, "How many tasks")
-      ->check(CLI::Range(1, 2))
-      ->capture_default_str();
-  exhaustive->add_option("--seconds", seconds, "How long to go on")->capture_default_str();
-  exhaustive->add_option("--depth", options.depth_max, "How many steps at most");
-  exhaustive->add_flag("--reconcile", reconcile, "With the policy reinitialize = reconcile");
-  exhaustive->add_flag("--reset-history", reset_history, "With override = reset_history");
-  CLI11_PARSE(program, argc, argv);
-  if (*random) return random_worlds(seed, years);
+  const ProgramSyntax program{
+      .name = "worlds",
+      .description = "Tries the engine in worlds that nobody has thought of.",
+      .commands = {{.name = "random",
+                    .description = "Random worlds, from a seed on",
+                    .options = {{.name = "--seed",
+                                 .value = "N",
+                                 .description = "The seed of the first world",
+                                 .target = &seed},
+                                {.name = "--years",
+                                 .value = "N",
+                                 .description = "Simulated years in all",
+                                 .target = &years}}},
+                   {.name = "exhaustive",
+                    .description = "Every world of a few steps",
+                    .options = {{.name = "--tasks",
+                                 .value = "N",
+                                 .description = "How many tasks: 1 or 2",
+                                 .target = &tasks},
+                                {.name = "--seconds",
+                                 .value = "N",
+                                 .description = "How long to go on",
+                                 .target = &seconds},
+                                {.name = "--depth",
+                                 .value = "N",
+                                 .description = "How many steps at most",
+                                 .target = &depth},
+                                {.name = "--reconcile",
+                                 .description = "With the policy reinitialize = reconcile",
+                                 .target = &reconcile},
+                                {.name = "--reset-history",
+                                 .description = "With override = reset_history",
+                                 .target = &reset_history}}}}};
+  const CommandSyntax* command = read_command_line(program, words, std::cout);
+  if (command == nullptr) return 0;
+  if (command->name == "random") {
+    return random_worlds(read_number("--seed", seed, {}),
+                         read_number("--years", years, {.least = 1}));
+  }
+  Exhaustive options;
+  options.tasks = static_cast<int>(read_number("--tasks", tasks, {.least = 1, .most = 2}));
+  if (depth) options.depth_max = static_cast<int>(read_number("--depth", *depth, {.most = 1000}));
   if (reconcile) options.policies.reinitialize = Reinitialize::reconcile;
   if (reset_history) options.policies.override = Override::reset_history;
-  return exhaustive_worlds(options, seconds);
+  constexpr std::uint64_t year_s = 366 * 86'400;
+  return exhaustive_worlds(
+      options, std::chrono::seconds{read_number("--seconds", seconds, {.most = year_s})});
 }
 
 }  // namespace
@@ -142,7 +170,7 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   try {
-    return dutiful::run(argc, argv);
+    return dutiful::run({argv + (argc > 0 ? 1 : 0), argv + argc});
   } catch (const std::exception& error) {
     std::cerr << "worlds: " << error.what() << '\n';
     return 2;

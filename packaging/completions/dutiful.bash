@@ -10,7 +10,7 @@ _dutiful() {
     --log) mapfile -t COMPREPLY < <(compgen -W "human json" -- "$current"); return ;;
     --repeated) mapfile -t COMPREPLY < <(compgen -W "both first_only" -- "$current"); return ;;
     --override) mapfile -t COMPREPLY < <(compgen -W "keep_history reset_history" -- "$current"); return ;;
-    --state) mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
+    --state|--trace) mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
     --grace|--kill-grace|--max-concurrent|--history|--count|--from|--lag|--a|--b) return ;;
     --zone)
       mapfile -t COMPREPLY < <(cd "${TZDIR:-/usr/share/zoneinfo}" 2>/dev/null && compgen -f -- "$current")
@@ -25,7 +25,7 @@ _dutiful() {
       next|prev) options+=" --from --count --zone --repeated --json" ;;
       status) options+=" --state --json" ;;
       history) options+=" --state --count --json" ;;
-      verify) options+=" --lag --a --b --repeated --override" ;;
+      verify) options+=" --lag --a --b --repeated --override --json" ;;
       import-crontab) options+=" --system" ;;
     esac
     mapfile -t COMPREPLY < <(compgen -W "$options" -- "$current")

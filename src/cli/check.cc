@@ -5,7 +5,6 @@
 #include <ostream>
 #include <string>
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include <dutiful/calendar.h>
@@ -156,20 +155,22 @@ Exit check(const Arguments& arguments, Console& console) {
 
 }  // namespace
 
-void add_check(CLI::App& program, Action& chosen) {
+CommandSyntax check_command() {
   auto arguments = std::make_shared<Arguments>();
-  CLI::App* command =
-      program.add_subcommand("check", "Say what a task file would do, or what is wrong with it");
-  command->add_option("FILE", arguments->file, "A task file; - is standard input")
-      ->required()
-      ->type_name("");
-  command->add_flag("--json", arguments->json, "Print one JSON object");
-  command->footer(
-      "Every problem is told with its line and column, and the exit status is 1. What is allowed\n"
-      "but hardly meant is told as a warning, and the exit status is 0.\n\n"
-      "Example:\n  dutiful check tasks.toml");
-  command->callback(
-      [=, &chosen] { chosen = [=](Console& console) { return check(*arguments, console); }; });
+  return {.name = "check",
+          .description = "Say what a task file would do, or what is wrong with it",
+          .arguments = {{.name = "FILE",
+                         .description = "A task file; - is standard input",
+                         .target = &arguments->file}},
+          .options = {{.name = "--json",
+                       .description = "Print one JSON object",
+                       .target = &arguments->json}},
+          .details =
+              "Every problem is told with its line and column, and the exit status is 1. "
+              "What is allowed but hardly meant is told as a warning, and the exit status "
+              "is 0.",
+          .example = "dutiful check tasks.toml",
+          .action = [=](Console& console) { return check(*arguments, console); }};
 }
 
 }  // namespace dutiful

@@ -1,6 +1,6 @@
 #include "cli/duration_argument.h"
 
-#include "cli/commands.h"
+#include "cli/command_line.h"
 #include "time/duration.h"
 
 namespace dutiful {

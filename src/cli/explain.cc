@@ -5,7 +5,6 @@
 #include <memory>
 #include <ostream>
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include <dutiful/cron.h>
@@ -82,17 +81,16 @@ Exit explain(const Arguments& arguments, Console& console) try {
 
 }  // namespace
 
-void add_explain(CLI::App& program, Action& chosen) {
+CommandSyntax explain_command() {
   auto arguments = std::make_shared<Arguments>();
-  CLI::App* command = program.add_subcommand(
-      "explain", "Say a cron expression in plain English, or why it is invalid");
-  add_expression(*command, arguments->expression);
-  command->add_flag("--json", arguments->json, "Print one JSON object");
-  command->footer("Example:\n  dutiful explain '15 3 * * 1-5'");
-  command->callback([=, &chosen] {
-    require_one_expression(*command, arguments->expression);
-    chosen = [=](Console& console) { return explain(*arguments, console); };
-  });
+  return {.name = "explain",
+          .description = "Say a cron expression in plain English, or why it is invalid",
+          .arguments = {expression_argument(arguments->expression)},
+          .options = {{.name = "--json",
+                       .description = "Print one JSON object",
+                       .target = &arguments->json}},
+          .example = "dutiful explain '15 3 * * 1-5'",
+          .action = [=](Console& console) { return explain(*arguments, console); }};
 }
 
 }  // namespace dutiful

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <ostream>
@@ -11,7 +12,6 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
@@ -61,7 +61,7 @@ std::string error_of(const HistoryEntry& entry) {
 void print_json(const std::vector<HistoryEntry>& entries, std::ostream& out) {
   using Json = nlohmann::ordered_json;
   const auto or_null = [](const auto& value) { return value ? Json(*value) : Json{}; };
-  auto list = Json::array();
+  ArrayPrinter list{out};
   for (const HistoryEntry& entry : entries) {
     const CommandResult& result = entry.result;
     const bool told = entry.end == HistoryEntry::End::told;
@@ -69,26 +69,26 @@ void print_json(const std::vector<HistoryEntry>& entries, std::ostream& out) {
     const auto if_told = [&](const auto& value) { return told ? Json(value) : Json{}; };
     const auto lateness = lateness_of(entry);
     const std::string error = error_of(entry);
-    list.push_back({{"taskName", result.run.task},
-                    {"reason", entry.reason_known ? Json(name_of(result.run.reason)) : Json{}},
-                    {"pulse", format_utc(result.run.pulse)},
-                    {"attempt", result.run.attempt},
-                    {"startedAt", format_utc(result.run.started)},
-                    {"latenessMs", lateness ? Json(lateness->count()) : Json{}},
-                    {"durationMs", told || runs ? Json(result.duration.count()) : Json{}},
-                    {"result", result_of(entry)},
-                    {"success", runs ? Json{} : Json(told && result.succeeded())},
-                    {"exitStatus", or_null(result.exit_status)},
-                    {"signal", or_null(result.signal)},
-                    {"timeLimit", result.past_time_limit},
-                    {"error", error.empty() ? Json{} : Json(error)},
-                    {"userMs", if_told(result.user_time.count())},
-                    {"systemMs", if_told(result.system_time.count())},
-                    {"memoryMaxBytes", if_told(result.memory_max)},
-                    {"outputBytes", if_told(result.output_total)},
-                    {"output", if_told(result.output)}});
+    list.print({{"taskName", result.run.task},
+                {"reason", entry.reason_known ? Json(name_of(result.run.reason)) : Json{}},
+                {"pulse", format_utc(result.run.pulse)},
+                {"attempt", result.run.attempt},
+                {"startedAt", format_utc(result.run.started)},
+                {"latenessMs", lateness ? Json(lateness->count()) : Json{}},
+                {"durationMs", told || runs ? Json(result.duration.count()) : Json{}},
+                {"result", result_of(entry)},
+                {"success", runs ? Json{} : Json(told && result.succeeded())},
+                {"exitStatus", or_null(result.exit_status)},
+                {"signal", or_null(result.signal)},
+                {"timeLimit", result.past_time_limit},
+                {"error", error.empty() ? Json{} : Json(error)},
+                {"userMs", if_told(result.user_time.count())},
+                {"systemMs", if_told(result.system_time.count())},
+                {"memoryMaxBytes", if_told(result.memory_max)},
+                {"outputBytes", if_told(result.output_total)},
+                {"output", if_told(result.output)}});
   }
-  out << to_text(list) << '\n';
+  list.finish();
 }
 
 void print_output(const CommandResult& result, std::ostream& out) {
@@ -146,19 +146,19 @@ std::vector<HistoryEntry> read_runs(const std::string& state,
   }
   const auto started = [](const HistoryEntry& entry) { return entry.result.run.started; };
   std::ranges::stable_sort(entries, std::ranges::greater{}, started);
-  const auto ended = read_history({.state = state, .task = arguments.task, .count = count});
+  auto ended = read_history({.state = state, .task = arguments.task, .count = count});
   std::erase_if(entries, [&](const HistoryEntry& entry) {
     return std::ranges::any_of(ended, [&](const HistoryEntry& other) {
       return other.result.run.task == entry.result.run.task && started(other) == started(entry);
     });
   });
-  entries.insert(entries.end(), ended.begin(), ended.end());
+  std::ranges::move(ended, std::back_inserter(entries));
   if (entries.size() > count) entries.resize(count);
   return entries;
 }
 
 Exit show(const Arguments& arguments, Console& console) {
-  const std::size_t count = read_number("--count", arguments.count, 1);
+  const std::size_t count = read_number("--count", arguments.count, {.least = 1});
   const std::string state = state_of(arguments.state);
   const Instant now = console.now();
   const auto tasks =
@@ -183,17 +183,22 @@ Exit show(const Arguments& arguments, Console& console) {
 
 }  // namespace
 
-void add_history(CLI::App& program, Action& chosen) {
+CommandSyntax history_command() {
   auto arguments = std::make_shared<Arguments>();
-  CLI::App* command = program.add_subcommand("history", "Show the recent runs, newest first");
-  command->add_option("TASK", arguments->task, "Only the runs of this task");
-  add_state_option(*command, arguments->state);
-  command->add_option("--count", arguments->count, "How many runs to show")
-      ->type_name("N")
-      ->capture_default_str();
-  command->add_flag("--json", arguments->json, "Print a JSON array");
-  command->callback(
-      [=, &chosen] { chosen = [=](Console& console) { return show(*arguments, console); }; });
+  return {.name = "history",
+          .description = "Show the recent runs, newest first",
+          .arguments = {{.name = "TASK",
+                         .description = "Only the runs of this task",
+                         .target = &arguments->task}},
+          .options = {state_option(arguments->state),
+                      {.name = "--count",
+                       .value = "N",
+                       .description = "How many runs to show",
+                       .target = &arguments->count},
+                      {.name = "--json",
+                       .description = "Print a JSON array",
+                       .target = &arguments->json}},
+          .action = [=](Console& console) { return show(*arguments, console); }};
 }
 
 }  // namespace dutiful

@@ -8,7 +8,6 @@
 #include <ostream>
 #include <string>
 
-#include <CLI/CLI.hpp>
 #include <pwd.h>
 #include <unistd.h>
 
@@ -57,24 +56,23 @@ Exit import(const Arguments& arguments, Console& console) {
 
 }  // namespace
 
-void add_import_crontab(CLI::App& program, Action& chosen) {
+CommandSyntax import_crontab_command() {
   auto arguments = std::make_shared<Arguments>();
-  CLI::App* command =
-      program.add_subcommand("import-crontab", "Print a task file that does what a crontab does");
-  command->add_option("FILE", arguments->file, "A crontab; - is standard input")
-      ->required()
-      ->type_name("");
-  command->add_flag("--system",
-                    arguments->system,
-                    "The sixth field is the user, as in /etc/crontab and /etc/cron.d/ (where it is "
-                    "known by the path)");
-  command->footer(
-      "What has no exact equivalent is left out and told on standard error with its line; the "
-      "exit\n"
-      "status is 1 then.\n\n"
-      "Example:\n  crontab -l | dutiful import-crontab - > tasks.toml && dutiful check tasks.toml");
-  command->callback(
-      [=, &chosen] { chosen = [=](Console& console) { return import(*arguments, console); }; });
+  return {
+      .name = "import-crontab",
+      .description = "Print a task file that does what a crontab does",
+      .arguments = {{.name = "FILE",
+                     .description = "A crontab; - is standard input",
+                     .target = &arguments->file}},
+      .options = {{.name = "--system",
+                   .description = "The sixth field is the user, as in /etc/crontab and "
+                                  "/etc/cron.d/ (where it is known by the path)",
+                   .target = &arguments->system}},
+      .details =
+          "What has no exact equivalent is left out and told on standard error with its "
+          "line; the exit status is 1 then.",
+      .example = "crontab -l | dutiful import-crontab - > tasks.toml && dutiful check tasks.toml",
+      .action = [=](Console& console) { return import(*arguments, console); }};
 }
 
 }  // namespace dutiful

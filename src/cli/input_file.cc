@@ -10,7 +10,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "cli/commands.h"
+#include "cli/command_line.h"
 #include "text/quote.h"
 
 namespace dutiful {

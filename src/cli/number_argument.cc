@@ -1,26 +1,24 @@
 #include "cli/number_argument.h"
 
 #include <charconv>
-#include <limits>
 
-#include "cli/commands.h"
+#include "cli/command_line.h"
 #include "text/quote.h"
 
 namespace dutiful {
 
-std::uint64_t read_number(const char* option, const std::string& text, std::uint64_t least) {
-  constexpr std::uint64_t most = std::numeric_limits<std::int64_t>::max();
+std::uint64_t read_number(const char* option, const std::string& text, NumberRange range) {
   std::uint64_t number = 0;
   const char* end = text.data() + text.size();
   const auto [rest, error] = std::from_chars(text.data(), end, number);
   const bool is_number = rest == end && error != std::errc::invalid_argument;
-  const char* fault = !is_number                              ? "is not a number"
-                      : error != std::errc{} || number > most ? "is too large"
-                      : number < least                        ? "is too small"
-                                                              : nullptr;
+  const char* fault = !is_number                                    ? "is not a number"
+                      : error != std::errc{} || number > range.most ? "is too large"
+                      : number < range.least                        ? "is too small"
+                                                                    : nullptr;
   if (fault != nullptr) {
     throw UsageError(std::string{option} + ": " + quote(text) + ' ' + fault + "; write one from " +
-                     std::to_string(least) + " to " + std::to_string(most));
+                     std::to_string(range.least) + " to " + std::to_string(range.most));
   }
   return number;
 }

@@ -2,14 +2,19 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string>
 
 namespace dutiful {
 
-// No less than `least`, and no more than SQLite can count to (2^63 - 1). Throws UsageError, which
-// names the option.
+struct NumberRange {
+  std::uint64_t least = 0;
+  std::uint64_t most = std::numeric_limits<std::int64_t>::max();  // as far as SQLite can count
+};
+
+// A whole number of the range. Throws UsageError, which names the option.
 [[nodiscard]] std::uint64_t read_number(const char* option,
                                         const std::string& text,
-                                        std::uint64_t least);
+                                        NumberRange range);
 
 }  // namespace dutiful

@@ -5,7 +5,6 @@
 #include <ostream>
 #include <string>
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include <dutiful/calendar.h>
@@ -98,8 +97,11 @@ class Printer {
 };
 
 Exit print_occurrences(const Arguments& arguments, Direction direction, Console& console) {
-  const std::uint64_t count = read_number("--count", arguments.count, 1);
+  const std::uint64_t count = read_number("--count", arguments.count, {.least = 1});
   const auto cron = CronExpression::parse(arguments.expression);
+  if (arguments.zone == "") {
+    throw UsageError("--zone: an empty name is no zone; use one such as Europe/Berlin or UTC");
+  }
   const Zone zone = arguments.zone ? Zone::load(*arguments.zone) : Zone::host();
   const Instant from = arguments.from ? read_printable_from(*arguments.from, zone) : console.now();
   const Calendar calendar{
@@ -123,49 +125,51 @@ Exit print_occurrences(const Arguments& arguments, Direction direction, Console&
   return Exit::done;
 }
 
-void add(CLI::App& program, Direction direction, Action& chosen) {
+CommandSyntax command_of(Direction direction) {
   const bool next = direction == Direction::next;
   auto arguments = std::make_shared<Arguments>();
-  CLI::App* command =
-      program.add_subcommand(next ? "next" : "prev",
-                             next ? "Show when a cron expression is due next"
-                                  : "Show when a cron expression was due last, newest first");
-  add_expression(*command, arguments->expression);
-  command->add_option("--from", arguments->from)
-      ->type_name("TIME")
-      ->description(std::string{next ? "Strictly after this time" : "At or before this time"} +
-                    ": ISO 8601 with an offset or Z, or a local time of the zone (default: now)");
-  command->add_option("--count", arguments->count, "How many occurrences to show")
-      ->type_name("N")
-      ->capture_default_str();
-  command->add_option("--zone", arguments->zone)
-      ->type_name("ZONE")
-      ->description(
-          "A time zone, as TZ would have it: Europe/Berlin, UTC, "
-          "CET-1CEST,M3.5.0,M10.5.0/3 (default: the host's)");
-  command->add_option("--repeated", arguments->repeated)
-      ->type_name("POLICY")
-      ->description(
-          "A minute that occurs twice when clocks are set back is due both times (both) "
-          "or the first time only (first_only)")
-      ->check(CLI::IsMember({"both", "first_only"}))
-      ->capture_default_str();
-  command->add_flag("--json", arguments->json, "Print one JSON object");
-  command->footer(std::string{"Example:\n  dutiful "} + (next ? "next" : "prev") +
-                  " '15 3 * * 1-5' --zone America/New_York --count 3");
-  command->callback([=, &chosen] {
-    require_one_expression(*command, arguments->expression);
-    chosen = [=](Console& console) { return print_occurrences(*arguments, direction, console); };
-  });
+  return {
+      .name = next ? "next" : "prev",
+      .description = next ? "Show when a cron expression is due next"
+                          : "Show when a cron expression was due last, newest first",
+      .arguments = {expression_argument(arguments->expression)},
+      .options =
+          {{.name = "--from",
+            .value = "TIME",
+            .description =
+                std::string{next ? "Strictly after this time" : "At or before this time"} +
+                ": ISO 8601 with an offset or Z, or a local time of the zone (default: now)",
+            .target = &arguments->from},
+           {.name = "--count",
+            .value = "N",
+            .description = "How many occurrences to show",
+            .target = &arguments->count},
+           {.name = "--zone",
+            .value = "ZONE",
+            .description = "A time zone, as TZ would have it: Europe/Berlin, UTC, "
+                           "CET-1CEST,M3.5.0,M10.5.0/3 (default: the host's)",
+            .target = &arguments->zone},
+           {.name = "--repeated",
+            .choices = {"both", "first_only"},
+            .description = "A minute that occurs twice when clocks are set back is due both times, "
+                           "or the first time only",
+            .target = &arguments->repeated},
+           {.name = "--json", .description = "Print one JSON object", .target = &arguments->json}},
+      .example = std::string{"dutiful "} + (next ? "next" : "prev") +
+                 " '15 3 * * 1-5' --zone America/New_York --count 3",
+      .action = [=](Console& console) {
+        return print_occurrences(*arguments, direction, console);
+      }};
 }
 
 }  // namespace
 
-void add_next(CLI::App& program, Action& chosen) {
-  add(program, Direction::next, chosen);
+CommandSyntax next_command() {
+  return command_of(Direction::next);
 }
-void add_prev(CLI::App& program, Action& chosen) {
-  add(program, Direction::previous, chosen);
+
+CommandSyntax prev_command() {
+  return command_of(Direction::previous);
 }
 
 }  // namespace dutiful

@@ -10,6 +10,6 @@ namespace dutiful {
 
 // Runs the command that the arguments name (without the program's own name). Errors are told on
 // `console.err` as "dutiful: <message>"; nothing is thrown.
-[[nodiscard]] Exit run_program(std::vector<std::string> arguments, Console& console);
+[[nodiscard]] Exit run_program(const std::vector<std::string>& arguments, Console& console);
 
 }  // namespace dutiful

@@ -3,7 +3,6 @@
 
 #include <sstream>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "cli/program.h"
@@ -17,12 +16,12 @@ struct Result {
   std::string err;
 };
 
-inline Result dutiful(std::vector<std::string> arguments,
+inline Result dutiful(const std::vector<std::string>& arguments,
                       Instant now = at("2025-06-01T12:00:00Z")) {
   std::ostringstream out;
   std::ostringstream err;
   Console console{.out = out, .err = err, .now = [now] { return now; }};
-  const Exit status = run_program(std::move(arguments), console);
+  const Exit status = run_program(arguments, console);
   return {static_cast<int>(status), out.str(), err.str()};
 }
 

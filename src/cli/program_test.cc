@@ -116,11 +116,11 @@ TEST(Program, refuses_wrong_usage_with_status_2) {
     const char* message;
   };
   for (const Row& row : std::initializer_list<Row>{
-           {{}, "subcommand is required"},
+           {{}, "a command is required"},
            {{"nxt", "* * * * *"},
             "no command \"nxt\"; there are run, check, next, prev, explain, "},
            {{"next"}, "EXPR is required"},
-           {{"next", "*", "*", "*", "*", "*"}, "put quotes around it"},
+           {{"next", "*", "*", "*", "*", "*"}, "put quotes around it: '15 3 * * 1-5'"},
            {{"next", "* * * * *", "--bogus"}, "unknown option \"--bogus\""},
            {{"next", "* * * * *", "--count", "0"},
             "--count: \"0\" is too small; write one from 1 to 9223372036854775807"},
@@ -130,7 +130,18 @@ TEST(Program, refuses_wrong_usage_with_status_2) {
            {{"next", "* * * * *", "--count", "99999999999999999999"},
             "is too large; write one from 1"},
            {{"--bogus"}, "unknown option \"--bogus\""},
-           {{"next", "* * * * *", "--repeated", "twice"}, "--repeated"},
+           {{"next", "* * * * *", "--repeated", "twice"},
+            "--repeated: \"twice\" is unknown; write --repeated both|first_only"},
+           {{"next", "* * * * *", "--json=false"}, "--json takes no value"},
+           {{"run", "tasks.toml", "--output=3"}, "--output takes no value"},
+           {{"next", "--zone=", "* * * * *"}, "--zone: an empty name is no zone"},
+           {{"next", "* * * * *", "--from="}, "--from: \"\" is not a time"},
+           {{"next", "* * * * *", "--from", "-5"}, "--from: \"-5\" is not a time"},
+           {{"next", "* * * * *", "--count", "1", "--count", "2"}, "--count is given twice"},
+           {{"verify", "/nowhere", "--a", "1000001"},
+            "--a: \"1000001\" is too large; write one from 0 to 1000000"},
+           {{"verify", "/nowhere", "--lag", "long"}, "--lag: "},
+           {{"status", "more"}, "unexpected argument \"more\"; see dutiful status --help"},
            {{"next", "* * * * *", "--from", "tomorrow"}, "--from: \"tomorrow\" is not a time"},
            {{"next", "* * * * *", "--zone", "Mars/Olympus"}, "Cannot load time zone"},
            {{"explain"}, "EXPR is required"},
@@ -198,6 +209,12 @@ TEST(Program, explains_in_english) {
   EXPECT_EQ(result.status, 0);
 }
 
+TEST(Program, refuses_an_expression_of_signs_as_any_other) {
+  const auto result = dutiful({"explain", "++"});
+  EXPECT_EQ(result.status, 1);
+  EXPECT_THAT(result.err, StartsWith("dutiful: Invalid cron expression \"++\": "));
+}
+
 TEST(Program, explains_that_an_expression_is_never_due) {
   const auto result = dutiful({"explain", "0 0 30 2 *"});
   EXPECT_EQ(result.out,
@@ -246,6 +263,11 @@ TEST(Program, every_command_has_help) {
                                                     {"prev", "--help"},
                                                     {"explain", "--help"},
                                                     {"check", "--help"},
+                                                    {"run", "--help"},
+                                                    {"status", "--help"},
+                                                    {"history", "--help"},
+                                                    {"simulate", "--help"},
+                                                    {"verify", "--help"},
                                                     {"import-crontab", "--help"}}) {
     const auto result = dutiful(arguments);
     EXPECT_EQ(result.status, 0);

@@ -6,7 +6,6 @@
 #include <ostream>
 #include <string>
 
-#include <CLI/CLI.hpp>
 #include <unistd.h>
 
 #include "cli/commands.h"
@@ -59,8 +58,8 @@ DaemonOptions options_of(const Arguments& arguments, Console& console) {
       .state = arguments.state.value_or(default_state_of(arguments.file)),
       .now = console.now,
       .kill_grace = read_duration("--kill-grace", arguments.kill_grace),
-      .max_concurrent = read_number("--max-concurrent", arguments.max_concurrent, 0),
-      .history = read_number("--history", arguments.history, 0),
+      .max_concurrent = read_number("--max-concurrent", arguments.max_concurrent, {}),
+      .history = read_number("--history", arguments.history, {}),
       .trace = arguments.trace.value_or(""),
       .verify = arguments.verify,
       .verbose = arguments.verbose,
@@ -91,44 +90,58 @@ Exit run(const Arguments& arguments, Console& console) {
 
 }  // namespace
 
-void add_run(CLI::App& program, Action& chosen) {
+CommandSyntax run_command() {
   auto arguments = std::make_shared<Arguments>();
-  CLI::App* command = program.add_subcommand("run", "Run the tasks of a file until told to end");
-  command->add_option("FILE", arguments->file, "The task file")->required();
-  command->add_option("--state", arguments->state)
-      ->type_name("FILE")
-      ->description("Where to remember, an SQLite file (default: beside the task file, with .db)");
-  command->add_option("--grace", arguments->grace)
-      ->type_name("DURATION")
-      ->description("How long commands may take to finish at the end (default: as they like)");
-  command->add_option("--kill-grace", arguments->kill_grace)
-      ->type_name("DURATION")
-      ->description("How long a command that is ended has between SIGTERM and SIGKILL")
-      ->capture_default_str();
-  command->add_option("--max-concurrent", arguments->max_concurrent)
-      ->type_name("N")
-      ->description("How many commands may run at one time; 0: any number")
-      ->capture_default_str();
-  command->add_option("--history", arguments->history, "How many runs of each task to remember")
-      ->type_name("N")
-      ->capture_default_str();
-  command->add_option("--log", arguments->log)
-      ->type_name("FORMAT")
-      ->description("human or json (default: human on a terminal, else json)")
-      ->check(CLI::IsMember({"human", "json"}));
-  command->add_option("--trace", arguments->trace)
-      ->type_name("FILE")
-      ->description("Add what is observed to this file, for dutiful verify");
-  command->add_flag("--verify", arguments->verify, "Judge that trace while it grows");
-  command->add_flag("--output", arguments->output, "Log what commands write");
-  command->add_flag("--verbose", arguments->verbose, "Log what is only of use to find faults");
-  command->add_option("--listen", arguments->listen)->group("");
-  command->footer(
-      "SIGTERM and SIGINT end it when its commands have finished; a second one ends them.\n"
-      "SIGHUP reads the file again.\n"
-      "Example:\n  dutiful run tasks.toml --grace 30s");
-  command->callback(
-      [=, &chosen] { chosen = [=](Console& console) { return run(*arguments, console); }; });
+  return {
+      .name = "run",
+      .description = "Run the tasks of a file until told to end",
+      .arguments = {{.name = "FILE", .description = "The task file", .target = &arguments->file}},
+      .options =
+          {{.name = "--state",
+            .value = "FILE",
+            .description =
+                "Where to remember, an SQLite file (default: beside the task file, with .db)",
+            .target = &arguments->state},
+           {.name = "--grace",
+            .value = "DURATION",
+            .description =
+                "How long commands may take to finish at the end (default: as they like)",
+            .target = &arguments->grace},
+           {.name = "--kill-grace",
+            .value = "DURATION",
+            .description = "How long a command that is ended has between SIGTERM and SIGKILL",
+            .target = &arguments->kill_grace},
+           {.name = "--max-concurrent",
+            .value = "N",
+            .description = "How many commands may run at one time; 0: any number",
+            .target = &arguments->max_concurrent},
+           {.name = "--history",
+            .value = "N",
+            .description = "How many runs of each task to remember",
+            .target = &arguments->history},
+           {.name = "--log",
+            .choices = {"human", "json"},
+            .description = "The form of the log (default: human on a terminal, else json)",
+            .target = &arguments->log},
+           {.name = "--trace",
+            .value = "FILE",
+            .description = "Add what is observed to this file, for dutiful verify",
+            .target = &arguments->trace},
+           {.name = "--verify",
+            .description = "Judge that trace while it grows",
+            .target = &arguments->verify},
+           {.name = "--output",
+            .description = "Log what commands write",
+            .target = &arguments->output},
+           {.name = "--verbose",
+            .description = "Log what is only of use to find faults",
+            .target = &arguments->verbose},
+           {.name = "--listen", .value = "ADDRESS", .target = &arguments->listen}},
+      .details =
+          "SIGTERM and SIGINT end it when its commands have finished; a second one ends them. "
+          "SIGHUP reads the file again.",
+      .example = "dutiful run tasks.toml --grace 30s",
+      .action = [=](Console& console) { return run(*arguments, console); }};
 }
 
 }  // namespace dutiful

@@ -3,8 +3,6 @@
 #include <memory>
 #include <ostream>
 
-#include <CLI/CLI.hpp>
-
 #include "cli/commands.h"
 #include "cli/input_file.h"
 #include "engine/header.h"
@@ -48,15 +46,15 @@ Exit simulate(const std::string& file, Console& console) try {
 
 }  // namespace
 
-void add_simulate(CLI::App& program, Action& chosen) {
+CommandSyntax simulate_command() {
   auto file = std::make_shared<std::string>();
-  CLI::App* command =
-      program.add_subcommand("simulate", "Play a scenario in virtual time and print its trace");
-  command->add_option("SCENARIO", *file, "The scenario, a JSON file; - is standard input")
-      ->required();
-  command->footer("Example:\n  dutiful simulate scenario.json | dutiful verify -");
-  command->callback(
-      [=, &chosen] { chosen = [=](Console& console) { return simulate(*file, console); }; });
+  return {.name = "simulate",
+          .description = "Play a scenario in virtual time and print its trace",
+          .arguments = {{.name = "SCENARIO",
+                         .description = "The scenario, a JSON file; - is standard input",
+                         .target = file.get()}},
+          .example = "dutiful simulate scenario.json | dutiful verify -",
+          .action = [=](Console& console) { return simulate(*file, console); }};
 }
 
 }  // namespace dutiful

@@ -1,17 +1,16 @@
 #include "cli/state_argument.h"
 
-#include <CLI/CLI.hpp>
-
 #include "daemon/find_state.h"
 
 namespace dutiful {
 
-void add_state_option(CLI::App& command, std::optional<std::string>& state) {
-  command.add_option("--state", state)
-      ->type_name("FILE")
-      ->description(
-          "The state, or the task file that it belongs to (default: the only state in this "
-          "directory)");
+CommandSyntax::Option state_option(std::optional<std::string>& state) {
+  return {.name = "--state",
+          .value = "FILE",
+          .description =
+              "The state, or the task file that it belongs to (default: the only state "
+              "in this directory)",
+          .target = &state};
 }
 
 std::string state_of(const std::optional<std::string>& argument) {

@@ -6,11 +6,11 @@
 
 #include <dutiful/error.h>
 
-#include "cli/commands.h"
+#include "cli/command_line.h"
 
 namespace dutiful {
 
-void add_state_option(CLI::App& command, std::optional<std::string>& state);
+[[nodiscard]] CommandSyntax::Option state_option(std::optional<std::string>& state);
 
 // The state that is meant. Throws UsageError, which says what to give.
 [[nodiscard]] std::string state_of(const std::optional<std::string>& argument);

@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
@@ -62,22 +61,22 @@ nlohmann::ordered_json server_of(const Service& service) {
 
 // A list of tasks, by contract: who serves them stands with each.
 void print_json(const StateStatus& status, std::ostream& out) {
-  auto list = nlohmann::ordered_json::array();
+  ArrayPrinter list{out};
   for (const TaskStatus& task : status.tasks) {
-    list.push_back({{"taskName", task.name},
-                    {"cronExpression", task.cron},
-                    {"state", name_of(task.state)},
-                    {"attempt", task.attempt},
-                    {"lastAttemptAt", time_of(task.last_attempt)},
-                    {"lastSuccessAt", time_of(task.last_success)},
-                    {"lastFailureAt", time_of(task.last_failure)},
-                    {"pendingRetryUntil", time_of(task.retry_at)},
-                    {"nextDueAt", time_of(task.next_due)},
-                    {"overdueSince", time_of(task.overdue_since)},
-                    {"served", is_served(status.service)},
-                    {"servedBy", server_of(status.service)}});
+    list.print({{"taskName", task.name},
+                {"cronExpression", task.cron},
+                {"state", name_of(task.state)},
+                {"attempt", task.attempt},
+                {"lastAttemptAt", time_of(task.last_attempt)},
+                {"lastSuccessAt", time_of(task.last_success)},
+                {"lastFailureAt", time_of(task.last_failure)},
+                {"pendingRetryUntil", time_of(task.retry_at)},
+                {"nextDueAt", time_of(task.next_due)},
+                {"overdueSince", time_of(task.overdue_since)},
+                {"served", is_served(status.service)},
+                {"servedBy", server_of(status.service)}});
   }
-  out << to_text(list) << '\n';
+  list.finish();
 }
 
 std::string process_text(const Holder& holder) {
@@ -176,13 +175,15 @@ Exit show(const Arguments& arguments, Console& console) {
 
 }  // namespace
 
-void add_status(CLI::App& program, Action& chosen) {
+CommandSyntax status_command() {
   auto arguments = std::make_shared<Arguments>();
-  CLI::App* command = program.add_subcommand("status", "Show how each task is doing");
-  add_state_option(*command, arguments->state);
-  command->add_flag("--json", arguments->json, "Print a JSON array");
-  command->callback(
-      [=, &chosen] { chosen = [=](Console& console) { return show(*arguments, console); }; });
+  return {.name = "status",
+          .description = "Show how each task is doing",
+          .options = {state_option(arguments->state),
+                      {.name = "--json",
+                       .description = "Print a JSON array",
+                       .target = &arguments->json}},
+          .action = [=](Console& console) { return show(*arguments, console); }};
 }
 
 }  // namespace dutiful

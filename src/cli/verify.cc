@@ -3,13 +3,13 @@
 #include <memory>
 #include <ostream>
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
 #include "cli/duration_argument.h"
 #include "cli/input_file.h"
 #include "cli/json.h"
+#include "cli/number_argument.h"
 #include "theory/monitor.h"
 #include "time/iso8601.h"
 #include "trace/lines.h"
@@ -21,7 +21,7 @@ using nlohmann::ordered_json;
 
 struct Arguments {
   std::string file;
-  std::int64_t a = 1;  // µs for every bit
+  std::string a = "1";  // µs for every bit
   std::string b = "1s";
   std::string lag = "60s";
   std::string repeated = "both";
@@ -29,14 +29,16 @@ struct Arguments {
   bool json = false;
 };
 
+theory::Witnesses witnesses_of(const Arguments& arguments) {
+  return {.a = static_cast<std::int64_t>(read_number("--a", arguments.a, {.most = 1'000'000})),
+          .b = read_duration("--b", arguments.b),
+          .lag = read_duration("--lag", arguments.lag)};
+}
+
 theory::Setting setting_of(TraceHeader header, const Arguments& arguments) {
   if (!header.repeated_minutes) header.repeated_minutes = repeated_minutes_of(arguments.repeated);
   if (!header.override) header.override = override_of(arguments.override);
-  theory::Setting setting = theory::setting_of(header, Zone::load(header.zone));
-  setting.witnesses = {.a = arguments.a,
-                       .b = read_duration("--b", arguments.b),
-                       .lag = read_duration("--lag", arguments.lag)};
-  return setting;
+  return theory::setting_of(header, Zone::load(header.zone));
 }
 
 // Says what is found, in one of two ways, as soon as it is.
@@ -99,13 +101,16 @@ class Report {
 };
 
 Exit verify(const Arguments& arguments, Console& console) {
+  const theory::Witnesses witnesses = witnesses_of(arguments);
   InputStream input{arguments.file};
   Report report{arguments.json, console.out};
   try {
     TraceReader reader{input.get()};
     std::optional<theory::Monitor> monitor;
     try {
-      monitor.emplace(setting_of(reader.header(), arguments),
+      theory::Setting setting = setting_of(reader.header(), arguments);
+      setting.witnesses = witnesses;
+      monitor.emplace(std::move(setting),
                       [&report](const theory::Violation& v) { report.violated(v); });
     } catch (const ZoneError& error) {
       throw MalformedTrace(reader.line(), error.what());
@@ -121,38 +126,44 @@ Exit verify(const Arguments& arguments, Console& console) {
 
 }  // namespace
 
-void add_verify(CLI::App& program, Action& chosen) {
+CommandSyntax verify_command() {
   auto arguments = std::make_shared<Arguments>();
-  CLI::App* command =
-      program.add_subcommand("verify", "Check a trace against the theory of a correct scheduler");
-  command->add_option("TRACE", arguments->file, "The trace; - is standard input")->required();
-  command->add_option("--lag", arguments->lag, "How late anything may be")
-      ->type_name("DURATION")
-      ->capture_default_str();
-  command->add_option("--a", arguments->a, "Microseconds more for every bit of the list")
-      ->capture_default_str()
-      ->check(CLI::Range(std::int64_t{0}, std::int64_t{1'000'000}));
-  command->add_option("--b", arguments->b, "Time to compute, whatever the list")
-      ->type_name("DURATION")
-      ->capture_default_str();
-  command
-      ->add_option("--repeated",
-                   arguments->repeated,
-                   "Whether a minute that occurs twice is due both times, where the trace does not "
-                   "say")
-      ->check(CLI::IsMember({"both", "first_only"}));
-  command
-      ->add_option("--override",
-                   arguments->override,
-                   "Whether a changed task keeps its history, where the trace does not say")
-      ->check(CLI::IsMember({"keep_history", "reset_history"}));
-  command->add_flag("--json", arguments->json, "Print one JSON object");
-  command->footer(
-      "Prints `conforms`, and what was still to be done when the trace ended; or each violation, "
-      "and\nexits with 1; or where the trace is malformed, and exits with 2.\n\nExample:\n  "
-      "dutiful simulate scenario.json | dutiful verify -");
-  command->callback(
-      [=, &chosen] { chosen = [=](Console& console) { return verify(*arguments, console); }; });
+  return {.name = "verify",
+          .description = "Check a trace against the theory of a correct scheduler",
+          .arguments = {{.name = "TRACE",
+                         .description = "The trace; - is standard input",
+                         .target = &arguments->file}},
+          .options = {{.name = "--lag",
+                       .value = "DURATION",
+                       .description = "How late anything may be",
+                       .target = &arguments->lag},
+                      {.name = "--a",
+                       .value = "N",
+                       .description = "Microseconds more for every bit of the list",
+                       .target = &arguments->a},
+                      {.name = "--b",
+                       .value = "DURATION",
+                       .description = "Time to compute, whatever the list",
+                       .target = &arguments->b},
+                      {.name = "--repeated",
+                       .choices = {"both", "first_only"},
+                       .description = "Whether a minute that occurs twice is due both times, where "
+                                      "the trace does not say",
+                       .target = &arguments->repeated},
+                      {.name = "--override",
+                       .choices = {"keep_history", "reset_history"},
+                       .description = "Whether a changed task keeps its history, where the trace "
+                                      "does not say",
+                       .target = &arguments->override},
+                      {.name = "--json",
+                       .description = "Print one JSON object",
+                       .target = &arguments->json}},
+          .details =
+              "Prints `conforms`, and what was still to be done when the trace ended; or "
+              "each violation, and exits with 1; or where the trace is malformed, and exits "
+              "with 2.",
+          .example = "dutiful simulate scenario.json | dutiful verify -",
+          .action = [=](Console& console) { return verify(*arguments, console); }};
 }
 
 }  // namespace dutiful
