@@ -3,6 +3,7 @@
 #include <array>
 #include <csignal>
 #include <fstream>
+#include <set>
 #include <sstream>
 
 #include <gmock/gmock.h>
@@ -336,6 +337,45 @@ TEST_F(Sqlite, is_not_taken_by_one_of_several_names) {
   }
   std::filesystem::remove(other);
   EXPECT_EQ(open_sqlite_store(path)->load().size(), 2);
+}
+
+// Who is refused leaves everything as it was (RULES I2, P6).
+TEST_F(Sqlite, leaves_nothing_beside_what_it_refuses) {
+  const auto files = [&] {
+    std::set<std::string> names;
+    for (const auto& file : std::filesystem::directory_iterator{directory.file("")}) {
+      names.insert(file.path().filename());
+    }
+    return names;
+  };
+  tamper("CREATE TABLE theirs (x)");
+  EXPECT_THAT(open_error(), HasSubstr("is a database of another program"));
+  EXPECT_THAT(files(), testing::ElementsAre("state.db"));
+
+  std::filesystem::remove(path);
+  make_state();
+  std::filesystem::remove(path + "-owner");
+  std::filesystem::create_hard_link(path, directory.file("hard.db"));
+  EXPECT_THAT(open_error(), HasSubstr("has several names"));
+  EXPECT_THAT(files(), testing::ElementsAre("hard.db", "state.db"));
+
+  std::filesystem::remove(directory.file("hard.db"));
+  tamper("PRAGMA user_version = 2");
+  EXPECT_THAT(open_error(), HasSubstr("was written by a newer dutiful"));
+  EXPECT_THAT(files(), testing::ElementsAre("state.db"));
+}
+
+TEST_F(Sqlite, leaves_the_name_of_a_clean_end_where_it_is_refused) {
+  make_state();
+  tamper("PRAGMA user_version = 2");
+  EXPECT_THAT(open_error(), HasSubstr("was written by a newer dutiful"));
+  EXPECT_TRUE(std::filesystem::exists(path + "-owner"));
+}
+
+// Nothing was ever recorded there.
+TEST_F(Sqlite, leaves_no_state_that_was_only_opened) {
+  EXPECT_TRUE(open_sqlite_store(path)->load().empty());
+  EXPECT_TRUE(std::filesystem::is_empty(directory.file("")));
 }
 
 // Removal of the lock's file lets nobody in.
