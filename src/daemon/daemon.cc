@@ -166,13 +166,12 @@ class Daemon::Impl {
         overture_([this](const Event& event) { log(event); }),
         instance_(new_instance()),
         instances_(resolve_state(options_.state)),
-        history_(std::make_unique<HistoryWriter>(
-            HistoryWriter::Options{.state = options_.state,
-                                   .runs_max = options_.history,
-                                   .on_failure =
-                                       [this](const std::string& error) {
-                                         tell("HistoryFailed", Level::warning, {{"error", error}});
-                                       }})),
+        history_({.state = options_.state,
+                  .runs_max = options_.history,
+                  .on_failure =
+                      [this](const std::string& error) {
+                        tell("HistoryFailed", Level::warning, {{"error", error}});
+                      }}),
         commands_(command_options()),
         scheduler_({.state = options_.state,
                     .reinitialize = Reinitialize::reconcile,
@@ -184,33 +183,23 @@ class Daemon::Impl {
                           overture_.take(event);
                         },
                     .trace = options_.trace,
-                    .verify = options_.verify}),
+                    .verify = options_.verify,
+                    .prepare = [this] { prepare(); }}),
         stopper_([this] { scheduler_.stop(); }) {}
 
   // After this the state is ours.
   void take_state(const std::vector<TaskDefinition>& tasks) {
-    interrupted_ = interrupted_runs(options_.state, options_.now());
-    scheduler_.initialize(registrations(tasks));
-  }
-
-  // What the scheduler starts waits until nothing of a daemon before is left.
-  void start(const std::vector<TaskDefinition>& tasks) {
-    for (const HistoryEntry& run : interrupted_) history_->add(run);
-    sweep();
-    on_loaded(tasks);
-    overture_.end();
-    commands_.open();
-  }
-
-  // In the place of the destructor where start() threw: writes down what is known. Runs that wait
-  // are not told of, for they never began.
-  void leave() noexcept {
-    history_.reset();  // nobody else uses it before there are commands
-    log_.flush();
-  }
-
-  void run() {
     try {
+      scheduler_.initialize(registrations(tasks));
+    } catch (...) {
+      if (swept_) instances_.clear();
+      throw;
+    }
+  }
+
+  void run(const std::vector<TaskDefinition>& tasks) {
+    try {
+      start(tasks);
       supervisor_.ready();
       serve();
     } catch (...) {
@@ -237,7 +226,7 @@ class Daemon::Impl {
     command_options.on_end = [this](CommandResult result) {
       if (options_.output) lines_.finish(result.run.task);
       const auto scheduled = scheduled_.give(result.run.task);
-      history_->add({.result = std::move(result), .scheduled = scheduled});
+      history_.add({.result = std::move(result), .scheduled = scheduled});
     };
     return command_options;
   }
@@ -255,6 +244,21 @@ class Daemon::Impl {
            .time_limit = task.time_limit});
     }
     return list;
+  }
+
+  // Nothing of a daemon before may be left when the scheduler begins.
+  void prepare() {
+    interrupted_ = interrupted_runs(options_.state, options_.now());
+    sweep();
+    swept_ = true;
+  }
+
+  // What the scheduler has started meanwhile waits until it is told what was loaded.
+  void start(const std::vector<TaskDefinition>& tasks) {
+    for (HistoryEntry& run : std::exchange(interrupted_, {})) history_.add(std::move(run));
+    on_loaded(tasks);
+    overture_.end();
+    commands_.open();
   }
 
   void sweep() {
@@ -352,7 +356,7 @@ class Daemon::Impl {
   void on_loaded(const std::vector<TaskDefinition>& tasks) {
     std::set<std::string, std::less<>> names;
     for (const TaskDefinition& task : tasks) names.insert(task.name);
-    history_->forget_others(std::move(names), options_.now() - history_of_removed);
+    history_.forget_others(std::move(names), options_.now() - history_of_removed);
     tell("TaskFileLoaded",
          Level::info,
          {{"file", options_.file},
@@ -391,12 +395,13 @@ class Daemon::Impl {
   Overture overture_;
   const std::string instance_;
   Instances instances_;
-  std::unique_ptr<HistoryWriter> history_;
+  HistoryWriter history_;
   Commands commands_;
   Supervisor supervisor_;
   Scheduler scheduler_;
   Stopper stopper_;
   std::vector<HistoryEntry> interrupted_;  // runs that died with a daemon before
+  bool swept_ = false;                     // nothing of that is left
   StopRequests stop_requests_;
   bool told_ending_ = false;                                 // that commands are ended
   Steady::time_point deadline_ = Steady::time_point::max();  // of the grace
@@ -407,18 +412,7 @@ Daemon::~Daemon() = default;
 
 void Daemon::run(const std::vector<TaskDefinition>& tasks) {
   impl_->take_state(tasks);
-  try {
-    impl_->start(tasks);
-  } catch (...) {
-    // The runs that the scheduler has handed out never began. Were it stopped, they would have to
-    // end, and that is a failure with a delay, which may be a year. So it is left as a crash leaves
-    // it: they are in the state as running, and the next start runs them again. The process ends
-    // with this error, and what is left here with it.
-    impl_->leave();
-    (void)impl_.release();
-    throw;
-  }
-  impl_->run();
+  impl_->run(tasks);
 }
 
 std::string default_state_of(const std::string& file) {

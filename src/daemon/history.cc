@@ -168,12 +168,8 @@ std::optional<HistoryEntry> unfinished_run(const TaskStatus& task, Instant now) 
 
 std::vector<HistoryEntry> interrupted_runs(const std::string& state, Instant now) {
   std::vector<HistoryEntry> entries;
-  try {
-    for (const TaskStatus& task : read_interrupted(state)) {
-      if (auto run = unfinished_run(task, now)) entries.push_back(std::move(*run));
-    }
-  } catch (const Error&) {
-    // There is none yet, or whoever opens it will say what is wrong with it.
+  for (const TaskStatus& task : read_interrupted(state)) {
+    if (auto run = unfinished_run(task, now)) entries.push_back(std::move(*run));
   }
   return entries;
 }

@@ -41,8 +41,8 @@ struct HistoryEntry {
 // The newest run of a task, if its record says that it runs or was interrupted.
 [[nodiscard]] std::optional<HistoryEntry> unfinished_run(const TaskStatus& task, Instant now);
 
-// The runs that died with a daemon before, and that nobody has started again. None where the state
-// cannot be read.
+// The runs that died with a daemon before, and that nobody has started again: for who has taken the
+// state and not begun with it. Throws as read_sqlite_state() does.
 [[nodiscard]] std::vector<HistoryEntry> interrupted_runs(const std::string& state, Instant now);
 
 // The history cannot be read or written; the state is another file, and may be well.

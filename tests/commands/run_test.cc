@@ -159,8 +159,8 @@ TEST_F(DutifulRun, leaves_no_command_to_go_on_beside_its_restarted_self) {
   for (int round = 0; round < 3; ++round) {
     Process daemon{arguments()};
     if (round > 0) {
-      daemon.await("TaskOrphaned", "a");
       EXPECT_GE(daemon.await("LeftoversEnded")["count"], 2);
+      daemon.await("TaskOrphaned", "a");
     }
     daemon.await("TaskFileLoaded");
     EXPECT_EQ(ready.read_text(), round == 0 ? "boot\n" : "orphan\n");
@@ -617,19 +617,26 @@ TEST_F(DutifulRun, forgets_nothing_where_it_cannot_start) {
     daemon.signal(SIGKILL);
     daemon.end();
   }
+  const auto shown = [&] {
+    const std::string status = run_to_end({"status", "--state", state}).out;
+    return status.substr(0, status.find('\n')) +  // who was killed
+           run_to_end({"history", "--state", state, "--json"}).out;
+  };
+  const std::string before = shown();
   const std::string names = state + "-commands";
   std::filesystem::rename(names, directory.file("names"));
   std::filesystem::create_directory(names);
   const Ended refused = run_to_end(arguments());
   EXPECT_EQ(refused.status, 1);
   EXPECT_THAT(refused.err, HasSubstr("cannot be read: Is a directory"));
-  EXPECT_THAT(refused.out, AllOf(HasSubstr("TaskOrphaned"), Not(HasSubstr("TaskRun"))));
+  EXPECT_THAT(refused.out, Not(HasSubstr("TaskRun")));
+  EXPECT_EQ(shown(), before);  // no run more, and no attempt
 
   std::filesystem::remove(names);
   std::filesystem::rename(directory.file("names"), names);
   Process daemon{arguments({"--grace", "0s"})};
-  daemon.await("TaskOrphaned", "a");
   daemon.await("LeftoversEnded");
+  daemon.await("TaskOrphaned", "a");
   EXPECT_THAT(ready.read_text(), HasSubstr("here"));
   daemon.signal(SIGTERM);
   EXPECT_EQ(daemon.end().status, 0);
@@ -733,6 +740,24 @@ TEST_F(DutifulRun, leaves_nothing_beside_what_can_be_no_state) {
   EXPECT_THAT(error("text"), HasSubstr("no SQLite database"));
   EXPECT_FALSE(std::filesystem::exists("/dev/null-owner"));
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator{place}, {}), 3);
+}
+
+// Nor beside a state that is not to be taken.
+TEST_F(DutifulRun, leaves_nothing_where_it_is_refused) {
+  write("");
+  {
+    Process daemon{arguments()};
+    daemon.await("TaskFileLoaded");
+    daemon.signal(SIGTERM);
+    EXPECT_EQ(daemon.end().status, 0);
+  }
+  const std::string place = directory.file("place");
+  std::filesystem::create_directory(place);
+  std::filesystem::create_hard_link(state, place + "/hard.db");
+  const Ended refused = run_to_end(arguments({"--state", place + "/hard.db"}));
+  EXPECT_EQ(refused.status, 1);
+  EXPECT_THAT(refused.err, HasSubstr("has several names"));
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator{place}, {}), 1);
 }
 
 }  // namespace
