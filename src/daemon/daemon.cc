@@ -2,33 +2,31 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <exception>
 #include <functional>
-#include <mutex>
-#include <semaphore>
 #include <set>
-#include <system_error>
-#include <thread>
-#include <unordered_map>
+#include <stdexcept>
 #include <utility>
 
 #include <poll.h>
-#include <sys/eventfd.h>
+#include <unistd.h>
 
 #include <dutiful/scheduler.h>
 
 #include "commands/account.h"
 #include "commands/commands.h"
 #include "commands/leftovers.h"
-#include "daemon/event_fields.h"
 #include "daemon/event_text.h"
 #include "daemon/history.h"
 #include "daemon/log.h"
 #include "daemon/output_lines.h"
+#include "daemon/overture.h"
+#include "daemon/scheduled_times.h"
 #include "daemon/signals.h"
 #include "daemon/stop_requests.h"
+#include "daemon/stopper.h"
 #include "daemon/supervisor.h"
 #include "store/sqlite/state_file.h"
 
@@ -42,114 +40,6 @@ constexpr std::chrono::seconds leftovers_wait_max{30};
 
 // How long the runs of a task that was taken from the list are remembered.
 constexpr std::chrono::days history_of_removed{30};
-
-// When each run should have started, from its event until it ends.
-class ScheduledTimes {
- public:
-  void take(const Event& event) {
-    if (event.name != "TaskRunStarted") return;
-    const auto* task = find_field<std::string>(event, "taskName");
-    const auto time = find_time(event, "scheduledTime");
-    if (task == nullptr || !time) return;
-    const std::lock_guard lock{mutex_};
-    times_[*task] = *time;
-  }
-
-  std::optional<Instant> give(const std::string& task) {
-    const std::lock_guard lock{mutex_};
-    const auto found = times_.find(task);
-    if (found == times_.end()) return std::nullopt;
-    const Instant time = found->second;
-    times_.erase(found);
-    return time;
-  }
-
- private:
-  std::mutex mutex_;
-  std::unordered_map<std::string, Instant> times_;
-};
-
-// The scheduler starts runs as soon as the state is its own, but nothing begins before the daemon
-// is ready for them, so that is told first. Keeps back a run's start, and what comes after it.
-class Overture {
- public:
-  using Tell = std::function<void(const Event&)>;
-
-  explicit Overture(Tell tell) : tell_(std::move(tell)) {}
-
-  void take(const Event& event) {
-    const std::lock_guard lock{mutex_};
-    if (!over_ && (event.name == "TaskRunStarted" || !kept_.empty())) {
-      kept_.push_back(event);
-    } else {
-      tell_(event);
-    }
-  }
-
-  void end() {
-    const std::lock_guard lock{mutex_};
-    over_ = true;
-    for (const Event& event : std::exchange(kept_, {})) tell_(event);
-  }
-
- private:
-  const Tell tell_;
-  std::mutex mutex_;
-  std::vector<Event> kept_;
-  bool over_ = false;
-};
-
-// Does what takes long and ends the daemon, while others are served. It has its thread from the
-// start: when it is needed there may be none to be had.
-class Stopper {
- public:
-  explicit Stopper(std::function<void()> stop)
-      : stop_(std::move(stop)), done_(eventfd(0, EFD_CLOEXEC)) {
-    if (!done_.is_open()) throw std::system_error(errno, std::generic_category(), "eventfd");
-    thread_ = std::jthread{[this] { work(); }};
-  }
-  ~Stopper() {
-    if (is_asked()) return;
-    cancelled_ = true;
-    asked_.release();
-  }
-  Stopper(const Stopper&) = delete;
-  Stopper& operator=(const Stopper&) = delete;
-
-  // For one thread, as is all that follows.
-  void ask() {
-    if (!std::exchange(is_asked_, true)) asked_.release();
-  }
-  [[nodiscard]] bool is_asked() const { return is_asked_; }
-  // Readable when it is done.
-  [[nodiscard]] int descriptor() const { return done_.get(); }
-  // Waits for it, and says what it threw.
-  std::exception_ptr finish() {
-    thread_.join();
-    return error_;
-  }
-
- private:
-  void work() {
-    asked_.acquire();
-    if (cancelled_) return;
-    try {
-      stop_();
-    } catch (...) {
-      error_ = std::current_exception();
-    }
-    const std::uint64_t one = 1;
-    [[maybe_unused]] const ssize_t written = write(done_.get(), &one, sizeof one);
-  }
-
-  const std::function<void()> stop_;
-  const Descriptor done_;
-  std::binary_semaphore asked_{0};
-  bool is_asked_ = false;   // the asking thread's own
-  bool cancelled_ = false;  // set before it is asked
-  std::exception_ptr error_;
-  std::jthread thread_;
-};
 
 }  // namespace
 
