@@ -67,13 +67,12 @@ void bind_progress(const Query& query, int first, std::int64_t instant) {
 
 double bare_insert(const std::string& path, const std::vector<TaskConfig>& sorted) {
   return seconds_of([&] {
-    (void)open_sqlite_store(path);  // makes the tables
+    (void)open_sqlite_store(path)->replace({}, "bare");  // makes the tables, and scheduler 1
     const Connection connection = connect(path);
     const Query task = prepare(connection, "INSERT INTO task VALUES (?, ?, ?, ?)");
     const Query progress =
         prepare(connection, "INSERT INTO progress VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
     execute(connection, "BEGIN IMMEDIATE");
-    execute(connection, "INSERT INTO scheduler VALUES (1, 'bare')");
     std::int64_t row = 0;
     for (const TaskConfig& config : sorted) {
       ++row;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -56,6 +57,11 @@ struct Options {
   std::string trace{};
   // Judges that trace while it grows: what breaks the theory is the event TheoryViolated.
   bool verify = false;
+
+  // Called by an initialize() that takes the state, once that is held and was read, and before
+  // anything in it changes or starts: for who has to clear away first what a process before, which
+  // crashed, has left. What it throws initialize() throws, and nothing has changed.
+  std::function<void()> prepare{};
 };
 
 // Two operations, and nothing else starts, stops, adds or triggers work (RULES I1).

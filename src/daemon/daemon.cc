@@ -2,33 +2,31 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <exception>
 #include <functional>
-#include <mutex>
-#include <semaphore>
 #include <set>
-#include <system_error>
-#include <thread>
-#include <unordered_map>
+#include <stdexcept>
 #include <utility>
 
 #include <poll.h>
-#include <sys/eventfd.h>
+#include <unistd.h>
 
 #include <dutiful/scheduler.h>
 
 #include "commands/account.h"
 #include "commands/commands.h"
 #include "commands/leftovers.h"
-#include "daemon/event_fields.h"
 #include "daemon/event_text.h"
 #include "daemon/history.h"
 #include "daemon/log.h"
 #include "daemon/output_lines.h"
+#include "daemon/overture.h"
+#include "daemon/scheduled_times.h"
 #include "daemon/signals.h"
 #include "daemon/stop_requests.h"
+#include "daemon/stopper.h"
 #include "daemon/supervisor.h"
 #include "store/sqlite/state_file.h"
 
@@ -42,114 +40,6 @@ constexpr std::chrono::seconds leftovers_wait_max{30};
 
 // How long the runs of a task that was taken from the list are remembered.
 constexpr std::chrono::days history_of_removed{30};
-
-// When each run should have started, from its event until it ends.
-class ScheduledTimes {
- public:
-  void take(const Event& event) {
-    if (event.name != "TaskRunStarted") return;
-    const auto* task = find_field<std::string>(event, "taskName");
-    const auto time = find_time(event, "scheduledTime");
-    if (task == nullptr || !time) return;
-    const std::lock_guard lock{mutex_};
-    times_[*task] = *time;
-  }
-
-  std::optional<Instant> give(const std::string& task) {
-    const std::lock_guard lock{mutex_};
-    const auto found = times_.find(task);
-    if (found == times_.end()) return std::nullopt;
-    const Instant time = found->second;
-    times_.erase(found);
-    return time;
-  }
-
- private:
-  std::mutex mutex_;
-  std::unordered_map<std::string, Instant> times_;
-};
-
-// The scheduler starts runs as soon as the state is its own, but nothing begins before the daemon
-// is ready for them, so that is told first. Keeps back a run's start, and what comes after it.
-class Overture {
- public:
-  using Tell = std::function<void(const Event&)>;
-
-  explicit Overture(Tell tell) : tell_(std::move(tell)) {}
-
-  void take(const Event& event) {
-    const std::lock_guard lock{mutex_};
-    if (!over_ && (event.name == "TaskRunStarted" || !kept_.empty())) {
-      kept_.push_back(event);
-    } else {
-      tell_(event);
-    }
-  }
-
-  void end() {
-    const std::lock_guard lock{mutex_};
-    over_ = true;
-    for (const Event& event : std::exchange(kept_, {})) tell_(event);
-  }
-
- private:
-  const Tell tell_;
-  std::mutex mutex_;
-  std::vector<Event> kept_;
-  bool over_ = false;
-};
-
-// Does what takes long and ends the daemon, while others are served. It has its thread from the
-// start: when it is needed there may be none to be had.
-class Stopper {
- public:
-  explicit Stopper(std::function<void()> stop)
-      : stop_(std::move(stop)), done_(eventfd(0, EFD_CLOEXEC)) {
-    if (!done_.is_open()) throw std::system_error(errno, std::generic_category(), "eventfd");
-    thread_ = std::jthread{[this] { work(); }};
-  }
-  ~Stopper() {
-    if (is_asked()) return;
-    cancelled_ = true;
-    asked_.release();
-  }
-  Stopper(const Stopper&) = delete;
-  Stopper& operator=(const Stopper&) = delete;
-
-  // For one thread, as is all that follows.
-  void ask() {
-    if (!std::exchange(is_asked_, true)) asked_.release();
-  }
-  [[nodiscard]] bool is_asked() const { return is_asked_; }
-  // Readable when it is done.
-  [[nodiscard]] int descriptor() const { return done_.get(); }
-  // Waits for it, and says what it threw.
-  std::exception_ptr finish() {
-    thread_.join();
-    return error_;
-  }
-
- private:
-  void work() {
-    asked_.acquire();
-    if (cancelled_) return;
-    try {
-      stop_();
-    } catch (...) {
-      error_ = std::current_exception();
-    }
-    const std::uint64_t one = 1;
-    [[maybe_unused]] const ssize_t written = write(done_.get(), &one, sizeof one);
-  }
-
-  const std::function<void()> stop_;
-  const Descriptor done_;
-  std::binary_semaphore asked_{0};
-  bool is_asked_ = false;   // the asking thread's own
-  bool cancelled_ = false;  // set before it is asked
-  std::exception_ptr error_;
-  std::jthread thread_;
-};
 
 }  // namespace
 
@@ -166,13 +56,12 @@ class Daemon::Impl {
         overture_([this](const Event& event) { log(event); }),
         instance_(new_instance()),
         instances_(resolve_state(options_.state)),
-        history_(std::make_unique<HistoryWriter>(
-            HistoryWriter::Options{.state = options_.state,
-                                   .runs_max = options_.history,
-                                   .on_failure =
-                                       [this](const std::string& error) {
-                                         tell("HistoryFailed", Level::warning, {{"error", error}});
-                                       }})),
+        history_({.state = options_.state,
+                  .runs_max = options_.history,
+                  .on_failure =
+                      [this](const std::string& error) {
+                        tell("HistoryFailed", Level::warning, {{"error", error}});
+                      }}),
         commands_(command_options()),
         scheduler_({.state = options_.state,
                     .reinitialize = Reinitialize::reconcile,
@@ -184,33 +73,23 @@ class Daemon::Impl {
                           overture_.take(event);
                         },
                     .trace = options_.trace,
-                    .verify = options_.verify}),
+                    .verify = options_.verify,
+                    .prepare = [this] { prepare(); }}),
         stopper_([this] { scheduler_.stop(); }) {}
 
   // After this the state is ours.
   void take_state(const std::vector<TaskDefinition>& tasks) {
-    interrupted_ = interrupted_runs(options_.state, options_.now());
-    scheduler_.initialize(registrations(tasks));
-  }
-
-  // What the scheduler starts waits until nothing of a daemon before is left.
-  void start(const std::vector<TaskDefinition>& tasks) {
-    for (const HistoryEntry& run : interrupted_) history_->add(run);
-    sweep();
-    on_loaded(tasks);
-    overture_.end();
-    commands_.open();
-  }
-
-  // In the place of the destructor where start() threw: writes down what is known. Runs that wait
-  // are not told of, for they never began.
-  void leave() noexcept {
-    history_.reset();  // nobody else uses it before there are commands
-    log_.flush();
-  }
-
-  void run() {
     try {
+      scheduler_.initialize(registrations(tasks));
+    } catch (...) {
+      if (swept_) instances_.clear();
+      throw;
+    }
+  }
+
+  void run(const std::vector<TaskDefinition>& tasks) {
+    try {
+      start(tasks);
       supervisor_.ready();
       serve();
     } catch (...) {
@@ -237,7 +116,7 @@ class Daemon::Impl {
     command_options.on_end = [this](CommandResult result) {
       if (options_.output) lines_.finish(result.run.task);
       const auto scheduled = scheduled_.give(result.run.task);
-      history_->add({.result = std::move(result), .scheduled = scheduled});
+      history_.add({.result = std::move(result), .scheduled = scheduled});
     };
     return command_options;
   }
@@ -255,6 +134,21 @@ class Daemon::Impl {
            .time_limit = task.time_limit});
     }
     return list;
+  }
+
+  // Nothing of a daemon before may be left when the scheduler begins.
+  void prepare() {
+    interrupted_ = interrupted_runs(options_.state, options_.now());
+    sweep();
+    swept_ = true;
+  }
+
+  // What the scheduler has started meanwhile waits until it is told what was loaded.
+  void start(const std::vector<TaskDefinition>& tasks) {
+    for (HistoryEntry& run : std::exchange(interrupted_, {})) history_.add(std::move(run));
+    on_loaded(tasks);
+    overture_.end();
+    commands_.open();
   }
 
   void sweep() {
@@ -352,7 +246,7 @@ class Daemon::Impl {
   void on_loaded(const std::vector<TaskDefinition>& tasks) {
     std::set<std::string, std::less<>> names;
     for (const TaskDefinition& task : tasks) names.insert(task.name);
-    history_->forget_others(std::move(names), options_.now() - history_of_removed);
+    history_.forget_others(std::move(names), options_.now() - history_of_removed);
     tell("TaskFileLoaded",
          Level::info,
          {{"file", options_.file},
@@ -391,12 +285,13 @@ class Daemon::Impl {
   Overture overture_;
   const std::string instance_;
   Instances instances_;
-  std::unique_ptr<HistoryWriter> history_;
+  HistoryWriter history_;
   Commands commands_;
   Supervisor supervisor_;
   Scheduler scheduler_;
   Stopper stopper_;
   std::vector<HistoryEntry> interrupted_;  // runs that died with a daemon before
+  bool swept_ = false;                     // nothing of that is left
   StopRequests stop_requests_;
   bool told_ending_ = false;                                 // that commands are ended
   Steady::time_point deadline_ = Steady::time_point::max();  // of the grace
@@ -407,18 +302,7 @@ Daemon::~Daemon() = default;
 
 void Daemon::run(const std::vector<TaskDefinition>& tasks) {
   impl_->take_state(tasks);
-  try {
-    impl_->start(tasks);
-  } catch (...) {
-    // The runs that the scheduler has handed out never began. Were it stopped, they would have to
-    // end, and that is a failure with a delay, which may be a year. So it is left as a crash leaves
-    // it: they are in the state as running, and the next start runs them again. The process ends
-    // with this error, and what is left here with it.
-    impl_->leave();
-    (void)impl_.release();
-    throw;
-  }
-  impl_->run();
+  impl_->run(tasks);
 }
 
 std::string default_state_of(const std::string& file) {

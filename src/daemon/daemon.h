@@ -42,8 +42,8 @@ class Daemon {
   Daemon& operator=(const Daemon&) = delete;
 
   // Returns when everything has ended. Throws the errors of Scheduler::initialize() and stop(), and
-  // std::runtime_error where it cannot start. Then nothing was run and nothing is forgotten, but
-  // the state stays held until the process ends, which it should at once.
+  // std::runtime_error where it cannot start. Where it does not, nothing was run, and the state is
+  // as it was.
   void run(const std::vector<TaskDefinition>& tasks);
 
  private:

@@ -25,7 +25,7 @@ class FindState : public testing::Test {
   FindState(const FindState&) = delete;
   FindState& operator=(const FindState&) = delete;
 
-  static void make_state(const std::string& name) { (void)open_sqlite_store(name); }
+  static void make_state(const std::string& name) { open_sqlite_store(name)->replace({}, "us"); }
   static void run_sql(const std::string& name, const char* sql) {
     sqlite3* database = nullptr;
     ASSERT_EQ(sqlite3_open(name.c_str(), &database), SQLITE_OK);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <chrono>
 #include <climits>
 #include <csignal>
 #include <exception>
@@ -64,13 +63,6 @@ void Log::write(std::string line) noexcept {
   changed_.notify_one();
 }
 
-void Log::flush() noexcept {
-  const auto until = std::chrono::system_clock::now() + std::chrono::milliseconds{farewell_ms};
-  Lock lock{mutex_};
-  while (size_ > 0 && written_.wait_until(lock, until)) {
-  }
-}
-
 void Log::keep(std::string line) {
   const std::size_t size = line.size();
   lines_.push_back(std::move(line));
@@ -107,7 +99,6 @@ void Log::loop() noexcept {
     const bool read = put(text);
     lock.lock();
     size_ -= text.size();
-    written_.notify_all();
     if (!read && ending_) return;
   }
 }

@@ -28,8 +28,6 @@ class Log {
 
   // The line comes without its newline. One that there is no memory for is dropped.
   void write(std::string line) noexcept;
-  // Waits until what there is has been written, if somebody reads it within a second.
-  void flush() noexcept;
 
  private:
   void keep(std::string line) REQUIRES(mutex_);
@@ -44,7 +42,6 @@ class Log {
   std::string batch_;  // the thread's own, with room for what a pipe takes at once
   Mutex mutex_;
   Condition changed_;
-  Condition written_;
   std::deque<std::string> lines_ GUARDED_BY(mutex_);
   std::size_t size_ GUARDED_BY(mutex_) = 0;     // of lines_, in bytes
   std::size_t dropped_ GUARDED_BY(mutex_) = 0;  // lines since the last one that was kept

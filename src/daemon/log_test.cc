@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <climits>
+#include <semaphore>
 #include <sstream>
 #include <stdexcept>
 #include <string>
@@ -34,11 +35,12 @@ class Pipe {
   void close_writer() { close_end(1); }
   void close_reader() { close_end(0); }
 
-  // All that is written until nobody can any more.
-  [[nodiscard]] std::vector<std::string> lines() const {
+  // All that is written until nobody can any more. Says when it has begun to read.
+  [[nodiscard]] std::vector<std::string> lines(std::binary_semaphore* reading = nullptr) const {
     std::string text;
     char chunk[65536];
     for (ssize_t size = 1; (size = read(ends_[0], chunk, sizeof chunk)) > 0;) {
+      if (text.empty() && reading != nullptr) reading->release();
       text.append(chunk, static_cast<std::size_t>(size));
     }
     std::vector<std::string> lines;
@@ -87,11 +89,14 @@ TEST(Log, says_how_many_lines_are_missing_where_nobody_reads) {
   Pipe pipe;
   constexpr std::size_t total = 200;
   std::vector<std::string> seen;
+  std::binary_semaphore reading{0};
   std::thread reader;
   {
     Log log{pipe.writer(), dropped};
     for (std::size_t i = 0; i < total; ++i) log.write(std::string(100'000, 'x'));
-    reader = std::thread{[&] { seen = pipe.lines(); }};
+    // Who ends waits for a reader, but not for long.
+    reader = std::thread{[&] { seen = pipe.lines(&reading); }};
+    reading.acquire();
   }
   pipe.close_writer();
   reader.join();

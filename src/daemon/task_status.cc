@@ -44,8 +44,8 @@ TaskStatus::State state_of(TaskState state) {
 }
 
 // What the next daemon will find: nothing runs that nobody watches.
-TaskProgress as_left(TaskProgress progress, const Service& service) {
-  if (progress.state == TaskState::running && service.answer == Service::Answer::free) {
+TaskProgress as_left(TaskProgress progress, Service::Answer answer) {
+  if (progress.state == TaskState::running && answer == Service::Answer::free) {
     progress.state = TaskState::awaiting_run;
     progress.orphan_pending = true;
   }
@@ -99,7 +99,7 @@ StateStatus read_status(const std::string& state, const Calendar& calendar, Inst
   StateStatus status;
   for (const TaskRecord& record : read_records(state, status.service)) {
     status.tasks.push_back(
-        status_of(record.config, as_left(record.progress, status.service), calendar, now));
+        status_of(record.config, as_left(record.progress, status.service.answer), calendar, now));
   }
   std::ranges::sort(status.tasks, {}, &TaskStatus::name);
   return status;
@@ -107,9 +107,8 @@ StateStatus read_status(const std::string& state, const Calendar& calendar, Inst
 
 std::vector<TaskStatus> read_interrupted(const std::string& state) {
   std::vector<TaskStatus> interrupted;
-  Service service;
-  for (const TaskRecord& record : read_records(state, service)) {
-    const TaskProgress progress = as_left(record.progress, service);
+  for (const TaskRecord& record : read_sqlite_state(state)) {
+    const TaskProgress progress = as_left(record.progress, Service::Answer::free);
     if (progress.orphan_pending) interrupted.push_back(recorded_status(record.config, progress));
   }
   return interrupted;

@@ -45,7 +45,8 @@ struct StateStatus {
                                       const Calendar& calendar,
                                       Instant now);
 
-// Only those that are interrupted, without a look at when they are due.
+// Only those that are interrupted, without a look at when they are due. For who has taken the state
+// and not begun with it: what is recorded as running nobody runs any more.
 [[nodiscard]] std::vector<TaskStatus> read_interrupted(const std::string& state);
 
 }  // namespace dutiful

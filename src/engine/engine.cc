@@ -37,9 +37,11 @@ Engine::Engine(const Calendar& calendar,
                Policies policies,
                OpenStore open_store,
                TraceSink& trace,
-               EventSink events)
+               EventSink events,
+               std::function<void()> prepare)
     : policies_(policies),
       open_store_(std::move(open_store)),
+      prepare_(std::move(prepare)),
       trace_(trace),
       reporter_(std::move(events), calendar),
       calendar_(calendar),
@@ -86,6 +88,7 @@ void Engine::replace_list(std::vector<TaskConfig> list, Instant now) {
     if (!make_durable({}, now)) std::rethrow_exception(store_error_);
   }
   auto records = reconcile ? core_.records() : store.load();
+  if (!reconcile && prepare_) prepare_();
   if (trace_.wants_state()) tell_state(records);
   Plan plan = make_plan(std::move(list),
                         std::move(records),

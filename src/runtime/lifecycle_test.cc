@@ -1,6 +1,7 @@
 // initialize() and stop(), in turn and at once.
 
 #include <atomic>
+#include <stdexcept>
 #include <thread>
 
 #include <gtest/gtest.h>
@@ -24,6 +25,36 @@ TEST_F(Runtime, refuses_a_state_that_another_scheduler_holds) {
   EXPECT_THROW(second.initialize({}), StateHeldError);
   first.stop();
   EXPECT_NO_THROW(second.initialize({}));
+}
+
+// I2: it holds the state, has changed nothing, and can still refuse.
+TEST_F(Runtime, prepares_before_it_begins) {
+  const TemporaryDirectory directory;
+  Options prepared = options();
+  prepared.state = directory.file("state.db");
+  prepared.reinitialize = Reinitialize::reconcile;
+  Scheduler other{prepared};
+  int times = 0;
+  bool refuses = true;
+  prepared.prepare = [&] {
+    ++times;
+    EXPECT_THROW(other.initialize({}), StateHeldError);
+    EXPECT_EQ(journal.size(), 0);
+    if (refuses) throw std::runtime_error("not yet");
+  };
+  Scheduler scheduler{prepared};
+  const Registration due{"a", "0 * * * *", [&] { journal.add("a"); }, 1min};
+  EXPECT_THROW(scheduler.initialize({due}), std::runtime_error);
+  EXPECT_NO_THROW(other.initialize({}));
+  other.stop();
+  EXPECT_EQ(journal.size(), 0);
+
+  refuses = false;
+  scheduler.initialize({due});
+  journal.wait_for(1);
+  scheduler.initialize({due});
+  EXPECT_EQ(times, 2);
+  scheduler.stop();
 }
 
 // I3: everything is checked first, and the first that is wrong is reported.

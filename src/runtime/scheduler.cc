@@ -74,7 +74,7 @@ class Scheduler::Impl {
                   .max_concurrent = options.max_concurrent},
         reporter_(events, calendar),
         trace_(make_trace(options, calendar)),
-        engine_(calendar, policies_, opener_of(options.state), *trace_, events) {}
+        engine_(calendar, policies_, opener_of(options.state), *trace_, events, options.prepare) {}
 
   void initialize(std::vector<Registration> registrations) {
     or_tell([&] { enter_initializing(); });

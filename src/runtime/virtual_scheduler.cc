@@ -31,7 +31,8 @@ class VirtualScheduler::Impl {
                  .max_concurrent = options_.max_concurrent},
         [this] { return std::make_unique<MemoryStore>(state_); },
         trace_,
-        options_.events);
+        options_.events,
+        options_.prepare);
   }
 
   void initialize(std::vector<Registration> registrations) {

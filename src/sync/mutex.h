@@ -10,7 +10,6 @@
 //   --count_;
 #pragma once
 
-#include <chrono>
 #include <condition_variable>
 #include <mutex>
 
@@ -54,9 +53,6 @@ class Condition {
  public:
   // The mutex is let go meanwhile.
   void wait(Lock& lock);
-  // Says whether it came before that time. By the clock that can be set: ThreadSanitizer of GCC 12
-  // does not know how one waits by the other.
-  bool wait_until(Lock& lock, std::chrono::system_clock::time_point until);
   void notify_one() noexcept { condition_.notify_one(); }
   void notify_all() noexcept { condition_.notify_all(); }
 

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <thread>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -128,9 +129,39 @@ TEST_F(Holding, is_never_kept_from_anybody_by_those_who_ask) {
   asking.join();
 }
 
+// Who gives up removes what it has made, perhaps while another is about to lock it: whoever holds
+// the state holds it by the file that is there.
+TEST_F(Holding, is_had_by_one_at_a_time_also_while_others_give_up) {
+  std::atomic<int> holders = 0;
+  std::atomic<int> held_unseen = 0;
+  std::atomic<int> overlaps = 0;
+  const auto work = [&] {
+    for (int times = 0; times < 300;) {
+      try {
+        const Ownership held{state};
+        if (++holders != 1) ++overlaps;
+        if (read_service(state).answer != Answer::held) ++held_unseen;
+        --holders;
+        ++times;
+      } catch (const StateHeldError&) {
+        std::this_thread::yield();
+      }
+    }
+  };
+  {
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < 4; ++i) threads.emplace_back(work);
+  }
+  EXPECT_EQ(overlaps, 0);
+  EXPECT_EQ(held_unseen, 0);
+}
+
 TEST_F(Holding, may_be_nobodys_business) {
   if (geteuid() != 0) GTEST_SKIP() << "needs root, to become somebody else";
-  { const Ownership held{state}; }
+  {
+    Ownership held{state};
+    held.confirm();
+  }
   chmod(directory.file("").c_str(), 0755);
   chmod(owner_file_of(state).c_str(), 0600);
   const pid_t reader = fork();

@@ -173,9 +173,8 @@ TEST_F(Torture, kill_it_again_and_again) {
       victim.wait();
     }
   }
-  Victim last{place, begin};
-  ASSERT_TRUE(last.says("ready"));
-  last.suffer(500ms);
+  Victim last{place, begin, "long"};
+  ASSERT_TRUE(last.says("ran"));
   stop(last);
 
   const Judged judged = judge(directory.file("trace.jsonl"));
@@ -194,7 +193,7 @@ TEST_F(Torture, kill_it_again_and_again) {
     }
     if (what == "ok") ++done[key.substr(0, key.find('@'))];
   }
-  EXPECT_GT(keys.size(), static_cast<std::size_t>(rounds));
+  EXPECT_GE(keys.size(), 30U);  // of the last one alone
   int repeated = 0;
   for (const auto& [task, count] : done) {
     auto& told = judged.successes;

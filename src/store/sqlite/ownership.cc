@@ -33,6 +33,19 @@ bool lock(int descriptor, off_t start, off_t length) {
   return fcntl(descriptor, F_OFD_SETLK, &range) == 0;
 }
 
+// Opens a file, and makes it where there is none. Says whether it was made.
+bool open_or_make(const std::string& path, int flags, int& descriptor) {
+  descriptor = open(path.c_str(), flags | O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+  if (descriptor >= 0) return true;
+  // What is there may still be a link to nothing.
+  descriptor = open(path.c_str(), flags | O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+  return false;
+}
+
+// How often a file may be removed between its opening and its lock: each time somebody has given
+// up.
+constexpr int removals_max = 1000;
+
 bool is_taken(int error) {
   return error == EAGAIN || error == EACCES;
 }
@@ -62,10 +75,10 @@ class Ownership::HeldHere {
   std::set<Identity> states;
 };
 
-Ownership::Ownership(const std::string& state) : state_(state) {
+Ownership::Ownership(const std::string& state) : state_(state), name_(owner_file_of(state)) {
   refuse_others();
   try {
-    lock_name(owner_file_of(state));
+    lock_name();
     lock_state();
     for (const char* suffix : {"", "-owner", "-wal", "-shm"}) {
       watched_.push_back({.path = file_beside(state, suffix)});
@@ -73,6 +86,7 @@ Ownership::Ownership(const std::string& state) : state_(state) {
     predecessor_ = read_name(name_descriptor_);
     write_holder(name_descriptor_, this_process());
   } catch (...) {
+    put_back();
     release();
     throw;
   }
@@ -81,11 +95,20 @@ Ownership::Ownership(const std::string& state) : state_(state) {
 Ownership::~Ownership() {
   // Only who is killed leaves its name behind.
   write_holder(name_descriptor_, predecessor_);
+  put_back();
   release();
 }
 
-void Ownership::forget_predecessor() noexcept {
+void Ownership::confirm() noexcept {
   predecessor_.clear();
+  name_made_ = state_made_ = false;
+}
+
+// While they are locked: who has opened one meanwhile looks, once it has the lock, whether it is
+// still there.
+void Ownership::put_back() noexcept {
+  if (state_made_ && identify(state_) == identify(state_descriptor_)) unlink(state_.c_str());
+  if (name_made_ && identify(name_) == identify(name_descriptor_)) unlink(name_.c_str());
 }
 
 void Ownership::release() noexcept {
@@ -107,20 +130,29 @@ void Ownership::refuse_others() const {
   if (found && !here.states.contains(*found)) refuse_no_state(state_);
 }
 
-void Ownership::lock_name(const std::string& path) {
-  name_descriptor_ = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-  if (name_descriptor_ < 0) {
-    throw StoreError(state_,
-                     "cannot be locked: " + path + ": " + std::strerror(errno) +
-                         "; check that its directory exists and may be written");
+void Ownership::lock_name() {
+  for (int removals = 0; removals < removals_max; ++removals) {
+    const bool made = open_or_make(name_, 0, name_descriptor_);
+    if (name_descriptor_ < 0) {
+      throw StoreError(state_,
+                       "cannot be locked: " + name_ + ": " + std::strerror(errno) +
+                           "; check that its directory exists and may be written");
+    }
+    if (!lock(name_descriptor_, 0, 0)) {
+      const int error = errno;
+      if (!is_taken(error)) {
+        throw StoreError(state_, "cannot be locked: " + name_ + ": " + std::strerror(error));
+      }
+      const auto holder = read_holder(name_descriptor_);
+      throw StateHeldError(state_, holder ? to_text(*holder) : "another process");
+    }
+    if (identify(name_) == identify(name_descriptor_)) {
+      name_made_ = made;
+      return;
+    }
+    close(std::exchange(name_descriptor_, -1));
   }
-  if (lock(name_descriptor_, 0, 0)) return;
-  const int error = errno;
-  if (is_taken(error)) {
-    const auto holder = read_holder(name_descriptor_);
-    throw StateHeldError(state_, holder ? to_text(*holder) : "another process");
-  }
-  throw StoreError(state_, "cannot be locked: " + path + ": " + std::strerror(error));
+  throw StateHeldError(state_, "others, one after the other");
 }
 
 void Ownership::lock_state() {
@@ -130,7 +162,7 @@ void Ownership::lock_state() {
   if (found && here.states.contains(*found)) {
     throw StateHeldError(state_, "this process, by another name of the file");
   }
-  state_descriptor_ = open(state_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0644);
+  const bool made = open_or_make(state_, O_NONBLOCK, state_descriptor_);
   if (state_descriptor_ < 0) {
     throw StoreError(state_,
                      std::string{"cannot be written: "} + std::strerror(errno) +
@@ -143,6 +175,7 @@ void Ownership::lock_state() {
     }
     throw StoreError(state_, std::string{"cannot be locked: "} + std::strerror(error));
   }
+  state_made_ = made;
   struct stat status {};
   if (fstat(state_descriptor_, &status) != 0) {
     throw StoreError(state_, std::string{"cannot be locked: "} + std::strerror(errno));
@@ -159,6 +192,12 @@ void Ownership::lock_state() {
 std::optional<Ownership::Identity> Ownership::identify(const std::string& path) {
   struct stat found {};
   if (stat(path.c_str(), &found) != 0) return std::nullopt;
+  return Identity{found.st_dev, found.st_ino};
+}
+
+std::optional<Ownership::Identity> Ownership::identify(int descriptor) {
+  struct stat found {};
+  if (fstat(descriptor, &found) != 0) return std::nullopt;
   return Identity{found.st_dev, found.st_ino};
 }
 

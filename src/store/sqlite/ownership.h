@@ -29,9 +29,9 @@ class Ownership {
   // would be recorded there nobody could find again.
   void check();
 
-  // The state is really ours now. Until then a holder before this that was killed is still worth
-  // telling, and where it does not come to this, its name is put back.
-  void forget_predecessor() noexcept;
+  // The state is really ours now. Where it does not come to this, everything is left as it was: the
+  // name of a holder before this that was killed, and nothing that was not there.
+  void confirm() noexcept;
 
  private:
   // Which file a path leads to.
@@ -43,16 +43,21 @@ class Ownership {
   class HeldHere;
 
   static std::optional<Identity> identify(const std::string& path);
+  static std::optional<Identity> identify(int descriptor);
   void refuse_others() const;
-  void lock_name(const std::string& path);
+  void lock_name();
   void lock_state();
+  void put_back() noexcept;
   void release() noexcept;
 
   std::string state_;
+  std::string name_;  // the path of the file that names the holder
   int name_descriptor_ = -1;
   int state_descriptor_ = -1;
   std::optional<Identity> held_;  // what this process holds by this
-  std::string predecessor_;       // who was killed, until that is forgotten
+  std::string predecessor_;       // who was killed, until this is confirmed
+  bool name_made_ = false;        // by us, and nobody has needed it yet
+  bool state_made_ = false;
   std::vector<Watched> watched_;
 };
 

@@ -239,7 +239,7 @@ class SqliteStore : public Store {
     auto rows = write_tasks(plan, writer);
     forget_schedulers(writer);
     transaction.commit();
-    ownership_.forget_predecessor();
+    ownership_.confirm();
     if (plan.tasks.size() > log_kept_max) database_.shrink_log();
     writer_ = writer;
     scheduler_ = scheduler;

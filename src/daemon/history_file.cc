@@ -1,0 +1,210 @@
+#include "daemon/history_file.h"
+
+#include <string_view>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+namespace dutiful {
+namespace {
+
+// "duth", and the version of the schema below.
+constexpr Database::Format format{.mark = 0x64757468,
+                                  .version = 1,
+                                  .foreign = "is no history of dutiful; move it away",
+                                  .remedy = "move it away"};
+
+constexpr const char* schema = R"(
+  CREATE TABLE run (
+    id INTEGER PRIMARY KEY,
+    task TEXT NOT NULL,
+    reason TEXT NOT NULL,
+    pulse INTEGER NOT NULL,
+    attempt INTEGER NOT NULL,
+    scheduled INTEGER,
+    started INTEGER NOT NULL,
+    duration_ms INTEGER NOT NULL,
+    exit_status INTEGER,
+    signal INTEGER,
+    spawn_error TEXT NOT NULL,
+    past_time_limit INTEGER NOT NULL,
+    forced INTEGER NOT NULL,
+    user_ms INTEGER NOT NULL,
+    system_ms INTEGER NOT NULL,
+    memory_max INTEGER NOT NULL,
+    output BLOB NOT NULL,
+    output_total INTEGER NOT NULL
+  );
+  CREATE INDEX run_of_task ON run (task, id);
+)";
+
+std::int64_t milliseconds(Instant instant) {
+  return instant.time_since_epoch().count();
+}
+
+void bind_optional(Statement& statement, int parameter, std::optional<std::int64_t> value) {
+  if (value) {
+    statement.bind(parameter, *value);
+  } else {
+    statement.bind_null(parameter);
+  }
+}
+
+std::optional<std::int64_t> optional_integer(const Statement& row, int column) {
+  return row.is_null(column) ? std::nullopt : std::optional{row.integer(column)};
+}
+
+// How the reason is written, and read.
+std::string_view written_reason(const HistoryEntry& entry) {
+  return entry.reason_known ? name_of(entry.result.run.reason) : "";
+}
+void set_reason(HistoryEntry& entry, std::string_view name) {
+  entry.reason_known = false;
+  for (const Reason reason : {Reason::cron, Reason::retry, Reason::orphan, Reason::boot}) {
+    if (name != name_of(reason)) continue;
+    entry.result.run.reason = reason;
+    entry.reason_known = true;
+  }
+}
+
+HistoryEntry read_entry(const Statement& row) {
+  HistoryEntry entry;
+  CommandResult& result = entry.result;
+  result.run.task = row.text(0);
+  set_reason(entry, row.text(1));
+  result.run.pulse = Instant{Duration{row.integer(2)}};
+  result.run.attempt = static_cast<std::uint32_t>(row.integer(3));
+  if (const auto scheduled = optional_integer(row, 4)) {
+    entry.scheduled = Instant{Duration{*scheduled}};
+  }
+  result.run.started = Instant{Duration{row.integer(5)}};
+  result.duration = Duration{row.integer(6)};
+  if (const auto status = optional_integer(row, 7)) result.exit_status = static_cast<int>(*status);
+  if (const auto signal = optional_integer(row, 8)) result.signal = static_cast<int>(*signal);
+  result.spawn_error = row.text(9);
+  result.past_time_limit = row.integer(10) != 0;
+  result.forced = row.integer(11) != 0;
+  result.user_time = Duration{row.integer(12)};
+  result.system_time = Duration{row.integer(13)};
+  result.memory_max = row.integer(14);
+  result.output = row.text(15);
+  result.output_total = static_cast<std::uint64_t>(row.integer(16));
+  // A command that was told the end of has an exit status, a signal, or could not be started.
+  if (!result.exit_status && !result.signal && result.spawn_error.empty()) {
+    entry.end = HistoryEntry::End::interrupted;
+  }
+  return entry;
+}
+
+// What commands write may be meant for nobody else.
+const std::string& made_private(const std::string& path) {
+  const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  if (descriptor >= 0) ::close(descriptor);  // where it cannot be had, SQLite says why
+  return path;
+}
+
+}  // namespace
+
+HistoryFile::HistoryFile(const std::string& path) : database_(made_private(path)) {
+  const bool is_new = database_.check_format(format) == 0;
+  // Readers go on meanwhile. The last runs before a power cut may be lost; the state is
+  // elsewhere.
+  database_.execute("PRAGMA journal_mode = WAL");
+  database_.execute("PRAGMA synchronous = NORMAL");
+  if (is_new) {
+    Transaction transaction{database_};
+    database_.execute(schema);
+    database_.set_format(format);
+    transaction.commit();
+  }
+  insert_.emplace(
+      database_,
+      "INSERT INTO run VALUES (NULL, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14,"
+      " ?15, ?16, ?17)");
+  trim_.emplace(database_,
+                "DELETE FROM run WHERE task = ?1 AND id <="
+                " (SELECT id FROM run WHERE task = ?1 ORDER BY id DESC LIMIT 1 OFFSET ?2)");
+}
+
+void HistoryFile::write(const std::deque<HistoryEntry>& entries, std::size_t runs_max) {
+  Transaction transaction{database_};
+  std::set<std::string_view> tasks;
+  for (const HistoryEntry& entry : entries) {
+    if (entry.end == HistoryEntry::End::interrupted && has(entry)) continue;
+    insert(entry);
+    tasks.insert(entry.result.run.task);
+  }
+  for (const std::string_view task : tasks) {
+    trim_->bind(0, task);
+    trim_->bind(1, static_cast<std::int64_t>(runs_max));
+    trim_->run();
+  }
+  transaction.commit();
+}
+
+void HistoryFile::forget_others(const std::set<std::string, std::less<>>& tasks, Instant before) {
+  std::vector<std::string> known;
+  Statement row{database_, "SELECT DISTINCT task FROM run"};
+  while (row.step()) known.push_back(row.text(0));
+  Statement forget{database_, "DELETE FROM run WHERE task = ?1 AND started < ?2"};
+  Transaction transaction{database_};
+  for (const std::string& task : known) {
+    if (tasks.contains(task)) continue;
+    forget.bind(0, task);
+    forget.bind(1, milliseconds(before));
+    forget.run();
+  }
+  transaction.commit();
+}
+
+// Whether a daemon that was killed soon after has written it.
+bool HistoryFile::has(const HistoryEntry& entry) const {
+  Statement row{database_, "SELECT 1 FROM run WHERE task = ?1 AND started = ?2"};
+  row.bind(0, entry.result.run.task);
+  row.bind(1, milliseconds(entry.result.run.started));
+  return row.step();
+}
+
+void HistoryFile::insert(const HistoryEntry& entry) {
+  const CommandResult& result = entry.result;
+  insert_->bind(0, result.run.task);
+  insert_->bind(1, written_reason(entry));
+  insert_->bind(2, milliseconds(result.run.pulse));
+  insert_->bind(3, std::int64_t{result.run.attempt});
+  bind_optional(
+      *insert_, 4, entry.scheduled ? std::optional{milliseconds(*entry.scheduled)} : std::nullopt);
+  insert_->bind(5, milliseconds(result.run.started));
+  insert_->bind(6, result.duration.count());
+  bind_optional(*insert_, 7, result.exit_status);
+  bind_optional(*insert_, 8, result.signal);
+  insert_->bind(9, result.spawn_error);
+  insert_->bind(10, std::int64_t{result.past_time_limit ? 1 : 0});
+  insert_->bind(11, std::int64_t{result.forced ? 1 : 0});
+  insert_->bind(12, result.user_time.count());
+  insert_->bind(13, result.system_time.count());
+  insert_->bind(14, result.memory_max);
+  insert_->bind_bytes(15, result.output.empty() ? std::string_view{""} : result.output);
+  insert_->bind(16, static_cast<std::int64_t>(result.output_total));
+  insert_->run();
+}
+
+std::vector<HistoryEntry> read_history_file(const std::string& path,
+                                            const std::optional<std::string>& task,
+                                            std::size_t count) {
+  std::vector<HistoryEntry> entries;
+  const Database database{path, Database::Access::read_only};
+  if (database.check_format(format) == 0) return entries;
+  const std::string columns =
+      "SELECT task, reason, pulse, attempt, scheduled, started, duration_ms, exit_status, signal,"
+      " spawn_error, past_time_limit, forced, user_ms, system_ms, memory_max, output, output_total"
+      " FROM run ";
+  Statement row{
+      database,
+      columns + (task ? "WHERE task = ?2 ORDER BY id DESC LIMIT ?1" : "ORDER BY id DESC LIMIT ?1")};
+  row.bind(0, static_cast<std::int64_t>(count));
+  if (task) row.bind(1, *task);
+  while (row.step()) entries.push_back(read_entry(row));
+  return entries;
+}
+
+}  // namespace dutiful

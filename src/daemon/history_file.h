@@ -1,0 +1,45 @@
+// The history as a file: its table, and how runs are written to it and read.
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <dutiful/time.h>
+
+#include "daemon/history_entry.h"
+#include "store/sqlite/database.h"
+
+namespace dutiful {
+
+// Open to write; made where there is none. Everything here throws DatabaseError.
+class HistoryFile {
+ public:
+  explicit HistoryFile(const std::string& path);
+
+  // Adds them, and keeps so many of each task. An interrupted run that is there already stays as it
+  // is.
+  void write(const std::deque<HistoryEntry>& entries, std::size_t runs_max);
+
+  // Forgets what other tasks did before that instant.
+  void forget_others(const std::set<std::string, std::less<>>& tasks, Instant before);
+
+ private:
+  [[nodiscard]] bool has(const HistoryEntry& entry) const;
+  void insert(const HistoryEntry& entry);
+
+  Database database_;
+  std::optional<Statement> insert_;
+  std::optional<Statement> trim_;
+};
+
+// The newest runs in a file that is there, newest first: of one task or of all.
+[[nodiscard]] std::vector<HistoryEntry> read_history_file(const std::string& path,
+                                                          const std::optional<std::string>& task,
+                                                          std::size_t count);
+
+}  // namespace dutiful

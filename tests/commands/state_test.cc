@@ -1,0 +1,135 @@
+// dutiful run: the state that it holds, and what is refused.
+
+#include "commands/run_in_test.h"
+
+namespace dutiful {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+TEST_F(DutifulRun, says_what_is_wrong_before_it_does_anything) {
+  EXPECT_EQ(run_to_end(arguments()).status, 2);  // there is no file
+  write("[[task]]\nname = \"a\"\ncron = \"bad\"\nrun = \"true\"\n");
+  const Ended invalid = run_to_end(arguments());
+  EXPECT_EQ(invalid.status, 1);
+  EXPECT_THAT(invalid.err, AllOf(HasSubstr(file + ":3:"), HasSubstr("retry")));
+  EXPECT_FALSE(std::filesystem::exists(state));
+
+  write(task("a", "true"));
+  EXPECT_EQ(run_to_end(arguments({"--grace", "soon"})).status, 2);
+  EXPECT_EQ(run_to_end(arguments({"--max-concurrent", "-1"})).status, 2);
+  EXPECT_THAT(run_to_end(arguments({"--history", "9223372036854775808"})).err,
+              HasSubstr("--history: \"9223372036854775808\" is too large"));
+  EXPECT_THAT(run_to_end(arguments({"--history", "99999999999999999999"})).err,
+              HasSubstr("is too large"));
+  EXPECT_EQ(run_to_end(arguments({"--listen", "localhost:80"})).status, 2);
+  const Ended unwritable = run_to_end(arguments({"--state", "/proc/no/such"}));
+  EXPECT_EQ(unwritable.status, 1);
+  EXPECT_THAT(unwritable.err, HasSubstr("/proc/no/such"));
+}
+
+TEST_F(DutifulRun, refuses_a_state_that_another_holds) {
+  write(task("a", "true"));
+  Process first{arguments()};
+  first.await("TaskRunCompleted", "a");
+
+  const Ended second = run_to_end(arguments());
+  EXPECT_EQ(second.status, 1);
+  EXPECT_THAT(second.err, HasSubstr("is in use by process " + std::to_string(first.id())));
+  first.signal(SIGTERM);
+  EXPECT_EQ(first.end().status, 0);
+}
+
+TEST_F(DutifulRun, starts_nothing_while_its_state_is_gone) {
+  const Fifo go = fifo("go");
+  write(impatient_task("a", "read x < " + go.path() + "; exit 1"));
+  Process daemon{arguments()};
+  daemon.await("TaskRunStarted", "a");
+  std::filesystem::remove(state);
+  go.release();
+  EXPECT_THAT(daemon.await("StoreFailed")["error"].get<std::string>(),
+              AllOf(HasSubstr(state + "\" was removed"), HasSubstr("put it back, or restart")));
+
+  // Nor does anybody else, who would end what the first one runs.
+  for (const char* suffix : {"-owner", "-wal", "-shm"}) std::filesystem::remove(state + suffix);
+  const Ended second = run_to_end(arguments());
+  EXPECT_EQ(second.status, 1);
+  EXPECT_THAT(second.err,
+              HasSubstr("process " + std::to_string(daemon.id()) + " still works on this state"));
+}
+
+TEST_F(DutifulRun, goes_on_when_its_state_is_back) {
+  const Fifo go = fifo("go");
+  write(impatient_task("a", "read x < " + go.path() + "; exit 1"));
+  Process daemon{arguments({"--kill-grace", "50ms"})};
+  daemon.await("TaskRunStarted", "a");
+  std::filesystem::rename(state, directory.file("away"));
+  go.release();
+  daemon.await("StoreFailed");
+  std::filesystem::rename(directory.file("away"), state);
+  daemon.await("TaskRunStarted", "a");
+
+  daemon.signal(SIGTERM);
+  daemon.await("SchedulerStopRequested");
+  daemon.signal(SIGINT);
+  EXPECT_EQ(daemon.end().status, 0);
+}
+
+TEST_F(DutifulRun, shows_nothing_but_a_clear_error_where_there_is_no_state) {
+  const auto error = [](const std::string& command, const std::string& where) {
+    const Ended ended = run_to_end({command, "--state", where});
+    EXPECT_EQ(ended.status, 2) << command << ' ' << where;
+    EXPECT_EQ(ended.out, "");
+    return ended.err;
+  };
+  for (const std::string command : {"status", "history"}) {
+    EXPECT_THAT(error(command, state), AllOf(HasSubstr(state), HasSubstr("does not exist; give")));
+    EXPECT_FALSE(std::filesystem::exists(state));
+    EXPECT_THAT(error(command, directory.file("")), HasSubstr("is a directory; give the file"));
+    EXPECT_THAT(error(command, "/dev/null"), HasSubstr("is not a regular file"));
+    EXPECT_THAT(error(command, ""), HasSubstr("--state: an empty name"));
+    const std::string other = directory.file("other.db");
+    std::ofstream{other} << "something else, which is long enough to be read as a header of a file";
+    EXPECT_THAT(error(command, other), HasSubstr("no SQLite database"));
+  }
+}
+
+TEST_F(DutifulRun, leaves_nothing_beside_what_can_be_no_state) {
+  write("");
+  const std::string place = directory.file("place");
+  std::filesystem::create_directories(place + "/directory");
+  std::ofstream{place + "/text"} << "something else\n";
+  std::filesystem::create_symlink("/dev/null", place + "/device");
+  const auto error = [&](const std::string& name) {
+    const Ended ended = run_to_end(arguments({"--state", place + '/' + name}));
+    EXPECT_EQ(ended.status, 2) << name;
+    return ended.err;
+  };
+  EXPECT_THAT(error("directory"), HasSubstr("is a directory; give the file"));
+  EXPECT_THAT(error("device"), HasSubstr("is not a regular file"));
+  EXPECT_THAT(error("text"), HasSubstr("no SQLite database"));
+  EXPECT_FALSE(std::filesystem::exists("/dev/null-owner"));
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator{place}, {}), 3);
+}
+
+// Nor beside a state that is not to be taken.
+TEST_F(DutifulRun, leaves_nothing_where_it_is_refused) {
+  write("");
+  {
+    Process daemon{arguments()};
+    daemon.await("TaskFileLoaded");
+    daemon.signal(SIGTERM);
+    EXPECT_EQ(daemon.end().status, 0);
+  }
+  const std::string place = directory.file("place");
+  std::filesystem::create_directory(place);
+  std::filesystem::create_hard_link(state, place + "/hard.db");
+  const Ended refused = run_to_end(arguments({"--state", place + "/hard.db"}));
+  EXPECT_EQ(refused.status, 1);
+  EXPECT_THAT(refused.err, HasSubstr("has several names"));
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator{place}, {}), 1);
+}
+
+}  // namespace
+}  // namespace dutiful

@@ -1,0 +1,159 @@
+// dutiful run: what it tells, and what dutiful status and dutiful history show of it.
+
+#include <set>
+
+#include "commands/run_in_test.h"
+
+namespace dutiful {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+TEST_F(DutifulRun, says_what_it_has_loaded_before_it_starts_anything) {
+  write(task("a", "true"));
+  Process daemon{arguments()};
+  daemon.await("TaskFileLoaded");
+  daemon.await("TaskRunStarted", "a");
+  daemon.await("TaskRunCompleted", "a");
+}
+
+TEST_F(DutifulRun, logs_what_commands_write_if_asked_and_no_line_can_be_forged) {
+  write(task("a", "printf 'one\\n\\033[31mtwo\\nno newline'"));
+  Process daemon{arguments({"--output", "--log", "human"})};
+  daemon.await_text("  a  succeeded in ");
+  daemon.signal(SIGTERM);
+  const std::string log = daemon.end().out;
+  EXPECT_THAT(log,
+              AllOf(HasSubstr("  a  | one\n"),
+                    HasSubstr("  a  | \\x1b[31mtwo\n"),
+                    HasSubstr("  a  | no newline\n"),
+                    HasSubstr("  a  succeeded in "),
+                    Not(HasSubstr("\x1b"))));
+}
+
+TEST_F(DutifulRun, takes_a_gigabyte_of_output_in_little_memory) {
+  write(task("flood", "yes | head -c 1073741824"));
+  Process daemon{arguments()};
+  daemon.await("TaskRunCompleted", "flood");
+
+  const std::string status = contents("/proc/" + std::to_string(daemon.id()) + "/status");
+  const auto peak = status.find("VmHWM:");
+  ASSERT_NE(peak, std::string::npos);
+#ifdef DUTIFUL_PLAIN_BUILD
+  EXPECT_LT(std::stol(status.substr(peak + 6)), 50'000) << "kB";
+#endif
+  daemon.signal(SIGTERM);
+  daemon.end();
+  const auto runs = nlohmann::json::parse(run_to_end({"history", "--state", file, "--json"}).out);
+  EXPECT_EQ(runs[0]["outputBytes"], 1073741824);
+  EXPECT_LE(runs[0]["output"].get<std::string>().size(), 8192U);
+}
+
+TEST_F(DutifulRun, is_not_held_up_by_a_log_that_nobody_reads) {
+  const Fifo ready = fifo("ready");
+  const std::string line(200, 'x');
+  write(task("flood", "yes " + line + " | head -c 20000000; echo flooded > " + ready.path()));
+  Process daemon{arguments({"--output"})};
+  EXPECT_EQ(ready.read_text(), "flooded\n");
+  daemon.signal(SIGTERM);
+  // Every line of the log is an event, also the one that tells of those that are missing.
+  EXPECT_GT(daemon.await("LogLinesDropped")["count"], 1000);
+  EXPECT_EQ(daemon.end().status, 0);
+}
+
+TEST_F(DutifulRun, keeps_the_output_of_commands_to_itself) {
+  write(task("a", "echo secret"));
+  Process daemon{arguments()};
+  daemon.await("TaskRunCompleted", "a");
+  daemon.signal(SIGTERM);
+  EXPECT_EQ(daemon.end().status, 0);
+  EXPECT_EQ(std::filesystem::status(state + "-history").permissions(),
+            std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+}
+
+TEST_F(DutifulRun, shows_status_and_history_while_it_runs) {
+  const Fifo ready = fifo("ready");
+  write(task("a", "echo fine") + task("b", "echo no such host; exit 7") +
+        task("c", "echo here > " + ready.path() + "; exec sleep 1000") +
+        "[[task]]\nname = \"d\"\ncron = \"* * * * *\"\nretry = \"1h\"\nrun = [\"/no/such\"]\n");
+  Process daemon{arguments({"--kill-grace", "50ms"})};
+  ready.read_text();
+  std::set<std::string> failed;  // in either order, and b before anything is ended
+  while (failed.size() < 2) failed.insert(daemon.await("TaskRunFailed")["taskName"]);
+
+  const auto tasks = nlohmann::json::parse(run_to_end({"status", "--state", file, "--json"}).out);
+  ASSERT_EQ(tasks.size(), 4U);
+  EXPECT_EQ(tasks[2]["state"], "Running");
+  EXPECT_EQ(tasks[3]["state"], "AwaitingRetry");
+  EXPECT_THAT(run_to_end({"status", "--state", state}).out, HasSubstr("NEXT DUE\na "));
+
+  daemon.signal(SIGTERM);
+  daemon.await("SchedulerStopRequested");
+  daemon.signal(SIGINT);
+  EXPECT_EQ(daemon.end().status, 0);
+  const std::string b = run_to_end({"history", "b", "--state", state}).out;
+  EXPECT_THAT(b,
+              AllOf(HasSubstr("(boot): exit status 7\n    no such host\n"), HasSubstr("failed")));
+  const auto all = nlohmann::json::parse(run_to_end({"history", "--state", state, "--json"}).out);
+  EXPECT_GE(all.size(), 4U);
+}
+
+TEST_F(DutifulRun, shows_names_in_json_as_they_are) {
+  write(task(R"(C:\\temp\n)", "true"));
+  Process daemon{arguments()};
+  daemon.await("TaskRunCompleted", "C:\\temp\n");
+  daemon.signal(SIGTERM);
+  EXPECT_EQ(daemon.end().status, 0);
+
+  for (const std::string command : {"status", "history"}) {
+    const auto list = nlohmann::json::parse(run_to_end({command, "--state", state, "--json"}).out);
+    EXPECT_EQ(list[0]["taskName"], "C:\\temp\n") << command;
+  }
+}
+
+TEST_F(DutifulRun, keeps_so_many_runs_of_each_task) {
+  write("[[task]]\nname = \"a\"\ncron = \"* * * * *\"\nretry = \"0s\"\nrun = \"exit 1\"\n");
+  Process daemon{arguments({"--history", "3"})};
+  for (int run = 0; run < 8; ++run) daemon.await("TaskRunFailed", "a");
+  daemon.signal(SIGTERM);
+  EXPECT_EQ(daemon.end().status, 0);
+
+  const auto runs = nlohmann::json::parse(run_to_end({"history", "--state", state, "--json"}).out);
+  ASSERT_EQ(runs.size(), 3U);
+  EXPECT_GE(runs[0]["startedAt"], runs[1]["startedAt"]);
+  EXPECT_GE(runs[1]["startedAt"], runs[2]["startedAt"]);
+  EXPECT_GE(runs[0]["latenessMs"], 0);
+  // Unless a minute has just begun: then the newest but one is no retry, or the newest.
+  int retries = 0;
+  for (const auto& run : runs) retries += run["reason"] == "retry" ? 1 : 0;
+  EXPECT_GE(retries, 2);
+}
+
+TEST_F(DutifulRun, goes_on_where_the_history_cannot_be_written) {
+  std::filesystem::create_directory(state + "-history");
+  write("[[task]]\nname = \"a\"\ncron = \"* * * * *\"\nretry = \"0s\"\nrun = \"exit 1\"\n");
+  Process daemon{arguments()};
+  daemon.await("HistoryFailed");
+  for (int run = 0; run < 3; ++run) daemon.await("TaskRunFailed", "a");
+  daemon.signal(SIGTERM);
+  EXPECT_EQ(daemon.end().status, 0);
+}
+
+TEST_F(DutifulRun, keeps_its_table_narrow_for_a_long_name) {
+  const std::string name(5000, 'n');
+  write(task(name, "true") + task("short", "true"));
+  Process daemon{arguments()};
+  daemon.await("TaskRunCompleted", "short");
+  daemon.signal(SIGTERM);
+  EXPECT_EQ(daemon.end().status, 0);
+  const std::string table = run_to_end({"status", "--state", state}).out;
+  EXPECT_THAT(table, HasSubstr('\n' + name + "  "));
+  const auto begin = table.find("\nshort ");
+  ASSERT_NE(begin, std::string::npos);
+  EXPECT_LT(table.find('\n', begin + 1) - begin, 200U);
+}
+
+}  // namespace
+}  // namespace dutiful

@@ -1,0 +1,167 @@
+// Who may read and write the file of a state, and what the others are told.
+
+#include <array>
+#include <filesystem>
+
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "store/sqlite/holder.h"
+#include "stores/sqlite_in_test.h"
+
+namespace dutiful {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+// What somebody who is not root is told, for root may write anywhere.
+class Unprivileged : public Sqlite {
+ protected:
+  // The error of `call` in a process of its own, with the rights of nobody.
+  template <typename Call>
+  std::string error_as_nobody(Call call) {
+    int report[2];
+    EXPECT_EQ(pipe(report), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+      std::string error = "cannot become nobody";
+      if (getuid() != 0 || (setgid(65534) == 0 && setuid(65534) == 0)) {
+        error = error_of<StoreError>(call);
+      }
+      (void)!write(report[1], error.data(), error.size());
+      _exit(0);
+    }
+    close(report[1]);
+    std::string error;
+    std::array<char, 256> part{};
+    for (ssize_t size = 1; (size = read(report[0], part.data(), part.size())) > 0;) {
+      error.append(part.data(), static_cast<std::size_t>(size));
+    }
+    close(report[0]);
+    waitpid(child, nullptr, 0);
+    return error;
+  }
+};
+
+TEST_F(Unprivileged, is_told_of_a_directory_that_may_not_be_written) {
+  make_state();
+  std::filesystem::remove(path + "-owner");
+  std::filesystem::permissions(directory.file("."), std::filesystem::perms{0555});
+  EXPECT_THAT(error_as_nobody([&] { (void)open_sqlite_store(path); }),
+              AllOf(HasSubstr("cannot be locked"),
+                    HasSubstr("Permission denied; check that its directory")));
+  std::filesystem::permissions(directory.file("."), std::filesystem::perms{0755});
+}
+
+TEST_F(Unprivileged, is_told_of_a_state_that_may_not_be_written) {
+  make_state();
+  std::filesystem::remove(path + "-owner");
+  std::filesystem::permissions(directory.file("."), std::filesystem::perms{0777});
+  std::filesystem::permissions(path, std::filesystem::perms{0444});
+  const std::string before = bytes();
+  EXPECT_THAT(error_as_nobody([&] {
+                const auto store = open_sqlite_store(path);
+                store->replace(plan_of({}, planned("c")), "second");
+              }),
+              HasSubstr("cannot be written: Permission denied; check its permissions"));
+  EXPECT_EQ(bytes(), before);
+}
+
+TEST_F(Unprivileged, is_told_who_may_read_a_state) {
+  if (geteuid() != 0) GTEST_SKIP() << "needs root, to become somebody else";
+  make_state();
+  std::filesystem::permissions(directory.file("."), std::filesystem::perms{0755});
+  std::filesystem::permissions(path, std::filesystem::perms{0600});
+  EXPECT_THAT(error_as_nobody([&] { (void)read_sqlite_state(path); }),
+              AllOf(HasSubstr(path + "\" may not be read by "),
+                    HasSubstr(": it belongs to root; ask as root, or let others read it")));
+  std::filesystem::permissions(directory.file("."), std::filesystem::perms{0700});
+  EXPECT_THAT(error_as_nobody([&] { (void)read_sqlite_state(path); }),
+              HasSubstr("Permission denied; check the permissions of the directories above it"));
+}
+
+// As a daemon that was killed leaves it: with a log that holds what is newest.
+TEST_F(Unprivileged, reads_a_state_with_a_log_where_that_has_its_index) {
+  const auto held = open_sqlite_store(path);
+  held->replace(plan_of({}, planned("a"), planned("b")), "first");
+  std::filesystem::permissions(directory.file("."), std::filesystem::perms{0755});
+  const std::string left = directory.file("left.db");
+  for (const char* part : {"", "-wal", "-shm"}) {
+    std::filesystem::copy_file(path + part, left + part);
+  }
+  const auto read = [&](const std::string& state) {
+    return error_as_nobody([&] {
+      if (read_sqlite_state(state).size() != 2) throw StoreError(state, "lacks what is newest");
+    });
+  };
+  EXPECT_EQ(read(path), "no error");
+  EXPECT_EQ(read(left), "no error");
+  if (geteuid() != 0) return;  // who owns the directory can make an index
+  std::filesystem::remove(left + "-shm");
+  EXPECT_THAT(read(left), AllOf(HasSubstr("its log has no index"), HasSubstr("; copy \"" + left)));
+  // The log is beside the file, wherever a link to it is.
+  TemporaryDirectory elsewhere;
+  std::filesystem::permissions(elsewhere.file("."), std::filesystem::perms{0755});
+  std::filesystem::create_symlink(left, elsewhere.file("link.db"));
+  EXPECT_THAT(read(elsewhere.file("link.db")), HasSubstr("its log has no index"));
+  std::filesystem::permissions(left + "-wal", std::filesystem::perms{0600});
+  EXPECT_THAT(read(left), HasSubstr("left.db-wal\", which belongs to it, may not be read by "));
+}
+
+// Its log is empty, but will not be for long.
+TEST_F(Unprivileged, does_not_read_past_the_log_of_a_state_that_somebody_holds) {
+  if (geteuid() != 0) GTEST_SKIP() << "needs root, to become somebody else";
+  make_state();
+  AnotherHolder holder{path};
+  tamper("PRAGMA wal_checkpoint(TRUNCATE)");
+  ASSERT_EQ(std::filesystem::file_size(path + "-wal"), 0);
+  std::filesystem::permissions(directory.file("."), std::filesystem::perms{0755});
+  std::filesystem::permissions(path + "-shm", std::filesystem::perms{0600});
+  EXPECT_THAT(error_as_nobody([&] { (void)read_sqlite_state(path); }),
+              HasSubstr("state.db-shm\", which belongs to it, may not be read by "));
+  holder.be_killed();
+}
+
+TEST_F(Sqlite, can_be_read_by_others_while_it_is_held) {
+  make_state();
+  const auto held = open_sqlite_store(path);
+  tamper("SELECT name, state FROM task JOIN progress ON task = id");
+}
+
+TEST_F(Sqlite, is_read_while_another_holds_it) {
+  make_state();
+  const auto holder = open_sqlite_store(path);
+  const auto records = read_sqlite_state(path);
+  ASSERT_EQ(records.size(), 2U);
+  EXPECT_EQ(records[0].config.name, "a");
+  EXPECT_EQ(records, holder->load());
+}
+
+TEST_F(Sqlite, is_read_by_who_may_not_write) {
+  if (geteuid() != 0) GTEST_SKIP() << "needs root, to become somebody else";
+  make_state();
+  chmod(directory.file("").c_str(), 0755);
+  const pid_t reader = fork();
+  if (reader == 0) {
+    if (setgid(65534) != 0 || setuid(65534) != 0) _exit(2);
+    try {
+      _exit(read_sqlite_state(path).size() == 2 ? 0 : 1);
+    } catch (const Error&) {
+      _exit(3);
+    }
+  }
+  int status = 0;
+  waitpid(reader, &status, 0);
+  EXPECT_EQ(status, 0);
+}
+
+TEST_F(Sqlite, is_not_made_by_reading) {
+  EXPECT_THAT(error_of<StoreError>([&] { (void)read_sqlite_state(path); }),
+              HasSubstr("does not exist"));
+  EXPECT_FALSE(std::filesystem::exists(path));
+}
+
+}  // namespace
+}  // namespace dutiful

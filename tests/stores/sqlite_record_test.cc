@@ -1,0 +1,135 @@
+// P4, P7: records that are damaged, contradict themselves, or cannot be written.
+
+#include <initializer_list>
+
+#include "stores/sqlite_in_test.h"
+
+namespace dutiful {
+namespace {
+
+using testing::HasSubstr;
+
+// P7: the precise error, and nothing is overwritten.
+TEST_F(Sqlite, reports_a_damaged_record) {
+  make_state();
+  tamper("UPDATE progress SET state = 7 WHERE task = 1");
+  EXPECT_EQ(load_error<TaskInvalidValueError>(),
+            "Invalid value for field 'state': 7 is not between 0 and 2");
+  tamper("UPDATE progress SET state = 'running' WHERE task = 1");
+  EXPECT_EQ(load_error<TaskInvalidTypeError>(),
+            "Invalid type for field 'state': expected integer, got text");
+  tamper("UPDATE progress SET state = 0, last_attempt = 1.5 WHERE task = 1");
+  EXPECT_EQ(load_error<TaskInvalidTypeError>(),
+            "Invalid type for field 'lastAttemptAt': expected integer, got real");
+  tamper("DELETE FROM progress WHERE task = 1");
+  EXPECT_EQ(load_error<TaskInvalidStructureError>(),
+            "A task has no progress: its record is incomplete");
+  tamper("UPDATE task SET name = x'00' WHERE id = 1");
+  EXPECT_EQ(load_error<TaskInvalidTypeError>(),
+            "Invalid type for field 'name': expected text, got blob");
+}
+
+// P7: each field by itself is what it should be, but no scheduler has written them together.
+TEST_F(Sqlite, reports_a_record_that_contradicts_itself) {
+  struct Row {
+    const char* change;
+    const char* message;
+  };
+  const std::string ran = "last_attempt = 1, pulse = 1, attempt = 1";
+  for (const Row& row : std::initializer_list<Row>{
+           {"first_coming = NULL", "Missing required field: firstComing"},
+           {"served_until = NULL", "Missing required field: servedUntil"},
+           {"scheduler = 99", "Missing required field: schedulerIdentifier"},
+           {"state = 1", "Missing required field: lastAttemptAt"},
+           {"state = 2", "Missing required field: lastAttemptAt"},
+           {"orphan_pending = 1", "Missing required field: lastAttemptAt"},
+           {"last_success = 1", "Missing required field: lastAttemptAt"},
+           {"last_failure = 1", "Missing required field: lastAttemptAt"},
+           {"attempt = 1", "Missing required field: lastAttemptAt"},
+           {"pulse = 1", "Missing required field: lastAttemptAt"},
+           {"last_attempt = 1, attempt = 1", "Missing required field: pulse"},
+           {"last_attempt = 1, pulse = 1",
+            "Invalid value for field 'attempt': 0 is not the number of a run, and it has run"},
+           {"RAN, state = 2, last_failure = 1", "Missing required field: pendingRetryUntil"},
+           {"RAN, state = 2, pending_retry_until = 1", "Missing required field: lastFailureAt"},
+           {"RAN, state = 1, pending_retry_until = 1",
+            "Invalid value for field 'pendingRetryUntil': the task is not awaiting a retry"},
+           {"pending_retry_until = 1",
+            "Invalid value for field 'pendingRetryUntil': the task is not awaiting a retry"},
+           {"RAN, state = 1, orphan_pending = 1",
+            "Invalid value for field 'orphanPending': an interrupted run is restarted before the "
+            "task goes on"},
+           {"served_until = 9223372036854775807",
+            "Invalid value for field 'servedUntil': 9223372036854775807 ms is not in the years 1 "
+            "to 9999"},
+       }) {
+    SCOPED_TRACE(row.change);
+    path = directory.file(std::to_string(std::hash<std::string>{}(row.change)));
+    make_state();
+    std::string change = row.change;
+    if (change.starts_with("RAN")) change.replace(0, 3, ran);
+    tamper(("UPDATE progress SET " + change + " WHERE task = 1").c_str());
+    const std::string before = bytes();
+    EXPECT_EQ(load_error<TaskTryDeserializeError>(), row.message);
+    EXPECT_EQ(bytes(), before);
+  }
+}
+
+// P4: the error names the task, keeps the cause, and the state is as it was.
+TEST_F(Sqlite, names_the_task_that_cannot_be_written) {
+  make_state();
+  tamper(
+      "CREATE TRIGGER t BEFORE INSERT ON task WHEN new.name = 'c' BEGIN SELECT RAISE(FAIL, 'x'); "
+      "END");
+  const auto store = open_sqlite_store(path);
+  const auto before = store->load();
+  try {
+    store->replace(plan_of(before, planned("c")), "second");
+    FAIL();
+  } catch (const ScheduleTaskError& error) {
+    EXPECT_EQ(error.task_name(), "c");
+    EXPECT_EQ(error.cron_expression(), "0 0 * * *");
+    EXPECT_THAT(error.what(), HasSubstr("Failed to schedule task 'c': "));
+    EXPECT_THROW(std::rethrow_exception(error.cause()), StoreError);
+  }
+  EXPECT_EQ(store->load(), before);
+}
+
+// E: somebody has taken the lock for less than it is.
+TEST_F(Sqlite, notices_that_another_has_replaced_its_tasks) {
+  const auto store = open_sqlite_store(path);
+  const auto rows = store->replace(plan_of({}, planned("a")), "ours");
+  tamper(
+      "DELETE FROM progress; DELETE FROM task; DELETE FROM scheduler;"
+      "INSERT INTO scheduler (identifier) VALUES ('theirs')");
+  const RowUpdate update{rows[0], planned("a").progress};
+  EXPECT_EQ(error_of<TaskListMismatchError>([&] {
+              store->commit({&update, 1});
+            }),
+            "The persisted tasks belong to scheduler theirs, not to ours, which runs; another "
+            "scheduler has replaced them");
+}
+
+// E: the list is still the one it wrote, but not all of it.
+TEST_F(Sqlite, says_that_its_tasks_were_deleted) {
+  const auto store = open_sqlite_store(path);
+  const auto rows = store->replace(plan_of({}, planned("a")), "ours");
+  const RowUpdate update{rows[0], planned("a").progress};
+  tamper("DELETE FROM progress; DELETE FROM task;");
+  const std::string message =
+      "A task of scheduler ours, which runs, is gone from the state: somebody has deleted it; "
+      "stop the scheduler and initialize it again";
+  EXPECT_EQ(error_of<TaskListMismatchError>([&] { store->commit({&update, 1}); }), message);
+  tamper("DELETE FROM scheduler");
+  EXPECT_EQ(error_of<TaskListMismatchError>([&] { store->commit({&update, 1}); }), message);
+}
+
+// P7: a damaged configuration is overridden by the registration.
+TEST_F(Sqlite, leaves_a_damaged_configuration_to_be_overridden) {
+  make_state();
+  tamper("UPDATE task SET retry_delay_ms = 'soon' WHERE id = 1");
+  EXPECT_NE(open_sqlite_store(path)->load().at(0).config.cron, "0 0 * * *");
+}
+
+}  // namespace
+}  // namespace dutiful
