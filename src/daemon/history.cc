@@ -47,7 +47,7 @@ HistoryWriter::HistoryWriter(Options options)
 
 HistoryWriter::~HistoryWriter() {
   {
-    const std::lock_guard lock{mutex_};
+    const Lock lock{mutex_};
     ending_ = true;
   }
   changed_.notify_one();
@@ -57,7 +57,7 @@ HistoryWriter::~HistoryWriter() {
 void HistoryWriter::add(HistoryEntry entry) {
   if (options_.runs_max == 0) return;
   {
-    const std::lock_guard lock{mutex_};
+    const Lock lock{mutex_};
     const std::size_t size = size_of(entry);
     entries_.push_back(std::move(entry));
     waiting_bytes_ += size;
@@ -71,7 +71,7 @@ void HistoryWriter::add(HistoryEntry entry) {
 
 void HistoryWriter::forget_others(std::set<std::string, std::less<>> tasks, Instant before) {
   {
-    const std::lock_guard lock{mutex_};
+    const Lock lock{mutex_};
     forgotten_ = {.than = std::move(tasks), .before = before};
   }
   changed_.notify_one();
@@ -79,9 +79,9 @@ void HistoryWriter::forget_others(std::set<std::string, std::less<>> tasks, Inst
 
 void HistoryWriter::loop() noexcept {
   std::optional<HistoryFile> file;
-  std::unique_lock lock{mutex_};
+  Lock lock{mutex_};
   while (true) {
-    changed_.wait(lock, [this] { return ending_ || !entries_.empty() || forgotten_; });
+    while (!ending_ && entries_.empty() && !forgotten_) changed_.wait(lock);
     if (entries_.empty() && !forgotten_) return;
     taken_.swap(entries_);
     waiting_bytes_ = 0;

@@ -1,10 +1,8 @@
 // The recent runs of every task, in a file beside the state: written in the background, and read.
 #pragma once
 
-#include <condition_variable>
 #include <deque>
 #include <functional>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <string>
@@ -14,6 +12,7 @@
 #include <dutiful/error.h>
 
 #include "daemon/history_entry.h"
+#include "sync/mutex.h"
 
 namespace dutiful {
 
@@ -59,12 +58,12 @@ class HistoryWriter {
   void report(const char* error) noexcept;
 
   const Options options_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::deque<HistoryEntry> entries_;
-  std::size_t waiting_bytes_ = 0;  // of entries_
-  std::optional<Others> forgotten_;
-  bool ending_ = false;
+  Mutex mutex_;
+  Condition changed_;
+  std::deque<HistoryEntry> entries_ GUARDED_BY(mutex_);
+  std::size_t waiting_bytes_ GUARDED_BY(mutex_) = 0;  // of entries_
+  std::optional<Others> forgotten_ GUARDED_BY(mutex_);
+  bool ending_ GUARDED_BY(mutex_) = false;
   // The thread's own:
   std::deque<HistoryEntry> taken_;  // made before it, for even an empty one needs memory
   std::string told_;                // the last failure: one that stays is told once

@@ -2,11 +2,12 @@
 #pragma once
 
 #include <functional>
-#include <mutex>
 #include <utility>
 #include <vector>
 
 #include <dutiful/events.h>
+
+#include "sync/mutex.h"
 
 namespace dutiful {
 
@@ -19,7 +20,7 @@ class Overture {
   explicit Overture(Tell tell) : tell_(std::move(tell)) {}
 
   void take(const Event& event) {
-    const std::lock_guard lock{mutex_};
+    const Lock lock{mutex_};
     if (!over_ && (event.name == "TaskRunStarted" || !kept_.empty())) {
       kept_.push_back(event);
     } else {
@@ -28,16 +29,16 @@ class Overture {
   }
 
   void end() {
-    const std::lock_guard lock{mutex_};
+    const Lock lock{mutex_};
     over_ = true;
     for (const Event& event : std::exchange(kept_, {})) tell_(event);
   }
 
  private:
   const Tell tell_;
-  std::mutex mutex_;
-  std::vector<Event> kept_;
-  bool over_ = false;
+  Mutex mutex_;
+  std::vector<Event> kept_ GUARDED_BY(mutex_);
+  bool over_ GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace dutiful

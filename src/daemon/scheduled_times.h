@@ -1,7 +1,6 @@
 // When each run should have started, from its event until it ends.
 #pragma once
 
-#include <mutex>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -10,6 +9,7 @@
 #include <dutiful/time.h>
 
 #include "daemon/event_fields.h"
+#include "sync/mutex.h"
 
 namespace dutiful {
 
@@ -21,12 +21,12 @@ class ScheduledTimes {
     const auto* task = find_field<std::string>(event, "taskName");
     const auto time = find_time(event, "scheduledTime");
     if (task == nullptr || !time) return;
-    const std::lock_guard lock{mutex_};
+    const Lock lock{mutex_};
     times_[*task] = *time;
   }
 
   std::optional<Instant> give(const std::string& task) {
-    const std::lock_guard lock{mutex_};
+    const Lock lock{mutex_};
     const auto found = times_.find(task);
     if (found == times_.end()) return std::nullopt;
     const Instant time = found->second;
@@ -35,8 +35,8 @@ class ScheduledTimes {
   }
 
  private:
-  std::mutex mutex_;
-  std::unordered_map<std::string, Instant> times_;
+  Mutex mutex_;
+  std::unordered_map<std::string, Instant> times_ GUARDED_BY(mutex_);
 };
 
 }  // namespace dutiful

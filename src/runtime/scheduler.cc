@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <array>
-#include <mutex>
 #include <new>
 #include <set>
 #include <system_error>
@@ -51,8 +50,8 @@ Engine::OpenStore opener_of(const std::string& state) {
 // refused does not wait for the one that is at work, or for the loop.
 EventSink one_at_a_time(EventSink sink) {
   if (!sink) return {};
-  return [sink = std::move(sink), mutex = std::make_shared<std::mutex>()](const Event& event) {
-    const std::lock_guard lock{*mutex};
+  return [sink = std::move(sink), mutex = std::make_shared<Mutex>()](const Event& event) {
+    const Lock lock{*mutex};
     sink(event);
   };
 }

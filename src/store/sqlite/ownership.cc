@@ -3,7 +3,6 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
-#include <mutex>
 #include <set>
 #include <string_view>
 
@@ -15,6 +14,7 @@
 
 #include "store/sqlite/holder.h"
 #include "store/sqlite/state_file.h"
+#include "sync/mutex.h"
 #include "text/quote.h"
 
 namespace dutiful {
@@ -71,8 +71,8 @@ class Ownership::HeldHere {
     static HeldHere held;
     return held;
   }
-  std::mutex mutex;
-  std::set<Identity> states;
+  Mutex mutex;
+  std::set<Identity> states GUARDED_BY(mutex);
 };
 
 Ownership::Ownership(const std::string& state) : state_(state), name_(owner_file_of(state)) {
@@ -115,7 +115,7 @@ void Ownership::release() noexcept {
   {
     // Who comes next in this process must not open it while this is closed.
     HeldHere& here = HeldHere::instance();
-    const std::lock_guard guard{here.mutex};
+    const Lock guard{here.mutex};
     if (held_) here.states.erase(*held_);
     if (state_descriptor_ >= 0) close(state_descriptor_);
   }
@@ -125,7 +125,7 @@ void Ownership::release() noexcept {
 // Before anything is made beside what is not ours.
 void Ownership::refuse_others() const {
   HeldHere& here = HeldHere::instance();
-  const std::lock_guard guard{here.mutex};
+  const Lock guard{here.mutex};
   const auto found = identify(state_);
   if (found && !here.states.contains(*found)) refuse_no_state(state_);
 }
@@ -157,7 +157,7 @@ void Ownership::lock_name() {
 
 void Ownership::lock_state() {
   HeldHere& here = HeldHere::instance();
-  const std::lock_guard guard{here.mutex};
+  const Lock guard{here.mutex};
   const auto found = identify(state_);
   if (found && here.states.contains(*found)) {
     throw StateHeldError(state_, "this process, by another name of the file");
