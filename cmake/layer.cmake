@@ -43,3 +43,8 @@ function(dutiful_discover_tests target)
   include(GoogleTest)
   gtest_discover_tests(${target} DISCOVERY_MODE PRE_TEST TEST_PREFIX ${target}. ${ARGN})
 endfunction()
+
+# These tests walk through every minute of years: for them to be compiled quickly would not pay.
+function(dutiful_optimize)
+  set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Debug>:-O1>)
+endfunction()
