@@ -38,7 +38,7 @@ Engine::Engine(const Calendar& calendar,
                OpenStore open_store,
                TraceSink& trace,
                EventSink events,
-               std::function<void()> prepare)
+               Prepare prepare)
     : policies_(policies),
       open_store_(std::move(open_store)),
       prepare_(std::move(prepare)),
@@ -63,12 +63,20 @@ void Engine::initialize(std::vector<TaskConfig> list, Instant now) {
   } catch (const std::exception& error) {
     fail_initialization("Error", error.what(), now);
     throw;
+  } catch (...) {
+    fail_initialization("Error", "unknown error", now);
+    throw;
   }
 }
 
 void Engine::fail_initialization(const std::string& name, const std::string& message, Instant now) {
   watch([&] {
-    trace_.on(now, InitFailure{name});
+    // Who was not prepared is no failure of a valid list (S5): it ends as a crash would end it.
+    if (std::exchange(preparing_, false)) {
+      trace_.on(now, Crash{});
+    } else {
+      trace_.on(now, InitFailure{name});
+    }
     trace_.flush();
   });
   reporter_.initialization_failed(message, now);
@@ -88,7 +96,11 @@ void Engine::replace_list(std::vector<TaskConfig> list, Instant now) {
     if (!make_durable({}, now)) std::rethrow_exception(store_error_);
   }
   auto records = reconcile ? core_.records() : store.load();
-  if (!reconcile && prepare_) prepare_();
+  if (!reconcile && prepare_) {
+    preparing_ = true;
+    now = prepare_();
+    preparing_ = false;
+  }
   if (trace_.wants_state()) tell_state(records);
   Plan plan = make_plan(std::move(list),
                         std::move(records),

@@ -22,14 +22,17 @@ class Engine {
   // Takes hold of the state; throws where another has it (RULES P6).
   using OpenStore = std::function<std::unique_ptr<Store>()>;
 
-  // The trace sink must outlive the engine. `prepare` is called once the state is held and read,
-  // and before anything in it changes; where it throws, initialize() does.
+  // Called once the state is held and read, and before anything in it changes; says what time it is
+  // then. Where it throws, initialize() does.
+  using Prepare = std::function<Instant()>;
+
+  // The trace sink must outlive the engine.
   Engine(const Calendar& calendar,
          Policies policies,
          OpenStore open_store,
          TraceSink& trace,
          EventSink events = {},
-         std::function<void()> prepare = {});
+         Prepare prepare = {});
 
   // RULES I3, I4, P2-P5. Throws the errors of RULES E, and then nothing has changed.
   void initialize(std::vector<TaskConfig> list, Instant now);
@@ -96,7 +99,8 @@ class Engine {
 
   Policies policies_;
   OpenStore open_store_;
-  std::function<void()> prepare_;
+  Prepare prepare_;
+  bool preparing_ = false;
   TraceSink& trace_;
   Reporter reporter_;
   Calendar calendar_;

@@ -3,7 +3,9 @@
 #include <atomic>
 #include <stdexcept>
 #include <thread>
+#include <utility>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "runtime/runtime_in_test.h"
@@ -13,6 +15,9 @@ namespace dutiful {
 namespace {
 
 using namespace std::chrono_literals;
+using testing::Each;
+using testing::HasSubstr;
+using testing::Not;
 
 // P6
 TEST_F(Runtime, refuses_a_state_that_another_scheduler_holds) {
@@ -54,6 +59,71 @@ TEST_F(Runtime, prepares_before_it_begins) {
   journal.wait_for(1);
   scheduler.initialize({due});
   EXPECT_EQ(times, 2);
+  scheduler.stop();
+}
+
+// K4: what comes while it prepares was before the tasks came. S5: a trace that is judged has
+// nothing against it.
+TEST_F(Runtime, begins_when_it_is_prepared) {
+  const TemporaryDirectory directory;
+  Journal events;
+  Options prepared = options();
+  prepared.trace = directory.file("trace");
+  prepared.verify = true;
+  prepared.events = [&](const Event& event) { events.add(to_json(event)); };
+  bool refuses = true;
+  prepared.prepare = [&] {
+    clock->advance(50s);
+    if (refuses) throw 1;
+  };
+  Scheduler scheduler{prepared};
+  const std::vector<Registration> list{
+      {"a", "* * * * *", [&](const RunInfo& run) { journal.add(run.key()); }, 1min}};
+  EXPECT_THROW(scheduler.initialize(list), int);
+  EXPECT_THAT(events.wait_for(1).back(), HasSubstr("SchedulerInitializationFailed"));
+  EXPECT_THAT(events.wait_for(1).back(), HasSubstr("unknown error"));
+  refuses = false;
+  scheduler.initialize(list);
+  EXPECT_EQ(journal.wait_for(1), Entries{"a@2025-03-03T10:02:00.000Z#1"});
+  scheduler.stop();
+  EXPECT_THAT(events.wait_for(1), Each(Not(HasSubstr("TheoryViolated"))));
+}
+
+// I5: it would wait for itself.
+TEST_F(Runtime, cannot_be_stopped_while_it_prepares) {
+  Options prepared = options();
+  Scheduler* prepares = nullptr;
+  prepared.prepare = [&] {
+    EXPECT_THROW(prepares->stop(), StopSchedulerError);
+    EXPECT_THROW(prepares->initialize({}), SchedulerAlreadyActiveError);
+  };
+  Scheduler scheduler{prepared};
+  prepares = &scheduler;
+  scheduler.initialize({});
+  scheduler.stop();
+}
+
+// A clock of the user's that fails does not leave it half stopped.
+TEST_F(Runtime, can_be_stopped_again_where_the_clock_failed) {
+  class FailingClock : public ManualClock {
+   public:
+    using ManualClock::ManualClock;
+    [[nodiscard]] Instant now() const override {
+      if (std::this_thread::get_id() == here && std::exchange(fails, false)) {
+        throw std::runtime_error("no time");
+      }
+      return ManualClock::now();
+    }
+    const std::thread::id here = std::this_thread::get_id();
+    mutable bool fails = false;  // for the test's own thread, once
+  };
+  const auto failing = std::make_shared<FailingClock>(clock->now());
+  Options with_it = options();
+  with_it.clock = failing;
+  Scheduler scheduler{with_it};
+  scheduler.initialize({});
+  failing->fails = true;
+  EXPECT_THROW(scheduler.stop(), std::runtime_error);
   scheduler.stop();
 }
 

@@ -71,9 +71,13 @@ class Scheduler::Impl {
                   .reinitialize = options.reinitialize,
                   .override = options.override,
                   .max_concurrent = options.max_concurrent},
+        prepare_(options.prepare),
         reporter_(events, calendar),
         trace_(make_trace(options, calendar)),
-        engine_(calendar, policies_, opener_of(options.state), *trace_, events, options.prepare) {}
+        engine_(calendar, policies_, opener_of(options.state), *trace_, events, [this] {
+          prepare();
+          return clock_->now();
+        }) {}
 
   void initialize(std::vector<Registration> registrations) {
     or_tell([&] { enter_initializing(); });
@@ -95,18 +99,24 @@ class Scheduler::Impl {
           nullptr);
     }
     if (!enter_stopping()) return;
-    {
+    try {
+      const Instant now = clock_->now();
       const Lock lock{engine_mutex_};
-      engine_.stop(clock_->now());
+      engine_.stop(now);
+    } catch (...) {
+      enter(State::running);
+      throw;
     }
     wake_up_.ring();
     end_loop();
+    Callbacks callbacks;  // which may do anything when they are destroyed
     std::exception_ptr error;
     {
       const Lock lock{engine_mutex_};
-      callbacks_.clear();
+      callbacks.swap(callbacks_);
       error = engine_.stop_error();
     }
+    callbacks.clear();
     enter(State::uninitialized);
     if (error) throw_stop_error(error);
   }
@@ -213,6 +223,19 @@ class Scheduler::Impl {
     } catch (const std::exception&) {
       // The loop, which is next, does so again, and tells where it cannot.
     }
+  }
+
+  // As a callback, it must not stop the scheduler, which would wait for it.
+  void prepare() {
+    if (!prepare_) return;
+    const Impl* before = std::exchange(current, this);
+    try {
+      prepare_();
+    } catch (...) {
+      current = before;
+      throw;
+    }
+    current = before;
   }
 
   // Requires the engine's mutex: the loop begins when that is let go.
@@ -414,6 +437,7 @@ class Scheduler::Impl {
 
   std::shared_ptr<Clock> clock_;
   Policies policies_;
+  std::function<void()> prepare_;
   Reporter reporter_;  // what the engine has no part in; any thread may use it
 
   Mutex lifecycle_mutex_;

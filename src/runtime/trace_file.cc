@@ -149,7 +149,7 @@ void TraceFile::read_file() {
 
 void TraceFile::on(Instant at, const TraceEvent& event) {
   if (recovered_) return add(at, event);
-  if (std::holds_alternative<InitFailure>(event)) {
+  if (std::holds_alternative<InitFailure>(event) || std::holds_alternative<Crash>(event)) {
     // It did not come to the state, so there is nothing to tell the crash by.
     waiting_.clear();
   } else {

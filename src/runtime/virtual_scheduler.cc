@@ -32,7 +32,10 @@ class VirtualScheduler::Impl {
         [this] { return std::make_unique<MemoryStore>(state_); },
         trace_,
         options_.events,
-        options_.prepare);
+        [this] {
+          if (options_.prepare) options_.prepare();
+          return now_;
+        });
   }
 
   void initialize(std::vector<Registration> registrations) {
