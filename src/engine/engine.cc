@@ -49,6 +49,13 @@ Engine::Engine(const Calendar& calendar,
 
 void Engine::initialize(std::vector<TaskConfig> list, Instant now) {
   if (trace_.listens()) trace_.on(now, traced(list));
+  bool takes_state = false;
+  const auto how = [&](std::string_view name) -> TraceEvent {
+    // A valid list does not fail (S5). Where the world is not ready for it, nothing has begun: for
+    // the theory that is a process that came and went.
+    if (takes_state) return Crash{};
+    return InitFailure{std::string{name}};
+  };
   try {
     const bool reconcile =
         lifecycle_ == Lifecycle::running && policies_.reinitialize == Reinitialize::reconcile;
@@ -56,27 +63,23 @@ void Engine::initialize(std::vector<TaskConfig> list, Instant now) {
       throw SchedulerAlreadyActiveError(lifecycle_ == Lifecycle::running ? "running" : "stopping");
     }
     validate(list);
+    takes_state = !reconcile;
     replace_list(std::move(list), now);
   } catch (const Error& error) {
-    fail_initialization(std::string{error.name()}, error.what(), now);
+    fail_initialization(how(error.name()), error.what(), now);
     throw;
   } catch (const std::exception& error) {
-    fail_initialization("Error", error.what(), now);
+    fail_initialization(how("Error"), error.what(), now);
     throw;
   } catch (...) {
-    fail_initialization("Error", "unknown error", now);
+    fail_initialization(how("Error"), "unknown error", now);
     throw;
   }
 }
 
-void Engine::fail_initialization(const std::string& name, const std::string& message, Instant now) {
+void Engine::fail_initialization(const TraceEvent& how, const std::string& message, Instant now) {
   watch([&] {
-    // Who was not prepared is no failure of a valid list (S5): it ends as a crash would end it.
-    if (std::exchange(preparing_, false)) {
-      trace_.on(now, Crash{});
-    } else {
-      trace_.on(now, InitFailure{name});
-    }
+    trace_.on(now, how);
     trace_.flush();
   });
   reporter_.initialization_failed(message, now);
@@ -96,11 +99,7 @@ void Engine::replace_list(std::vector<TaskConfig> list, Instant now) {
     if (!make_durable({}, now)) std::rethrow_exception(store_error_);
   }
   auto records = reconcile ? core_.records() : store.load();
-  if (!reconcile && prepare_) {
-    preparing_ = true;
-    now = prepare_();
-    preparing_ = false;
-  }
+  if (!reconcile && prepare_) now = prepare_();
   if (trace_.wants_state()) tell_state(records);
   Plan plan = make_plan(std::move(list),
                         std::move(records),

@@ -79,7 +79,7 @@ class Engine {
 
   void replace_list(std::vector<TaskConfig> list, Instant now);
   void tell_state(const std::vector<TaskRecord>& records);
-  void fail_initialization(const std::string& name, const std::string& message, Instant now);
+  void fail_initialization(const TraceEvent& how, const std::string& message, Instant now);
   void postpone_ends(Instant now);
   [[nodiscard]] std::vector<RowUpdate> updates_of(const std::vector<Start>& starts) const;
   bool make_durable(const std::vector<Start>& starts, Instant now);
@@ -100,7 +100,6 @@ class Engine {
   Policies policies_;
   OpenStore open_store_;
   Prepare prepare_;
-  bool preparing_ = false;
   TraceSink& trace_;
   Reporter reporter_;
   Calendar calendar_;

@@ -70,12 +70,14 @@ class EngineTest : public testing::Test, public TraceSink {
   }
 
   void on(Instant /*at*/, const TraceEvent& event) override {
+    crashed = std::holds_alternative<Crash>(event);
     if (std::holds_alternative<InitStart>(event)) durable_when_flushed = {};
   }
   void flush() override {
     if (!durable_when_flushed) durable_when_flushed = !state->rows.empty();
   }
   std::optional<bool> durable_when_flushed = false;
+  bool crashed = false;  // by the last that was traced
 
   void initialize(const std::string& cron, Duration retry_delay = std::chrono::minutes{1}) {
     engine->initialize({{.name = "a", .cron = cron, .retry_delay = retry_delay}}, now);

@@ -113,16 +113,21 @@ TEST_F(EngineTest, stops_only_when_the_last_end_is_recorded) {
   EXPECT_EQ(stored().state, TaskState::awaiting_run);
 }
 
-// I2, P4: an initialization that fails, wherever, changes nothing.
+// I2, P4: an initialization that fails, wherever, changes nothing. S5: for the theory it is a
+// crash, unless the list is wrong.
 TEST_F(EngineTest, changes_nothing_when_initialization_fails) {
   faults.load = 1;
   EXPECT_THROW(initialize("0 * * * *"), StoreError);
   EXPECT_EQ(engine->lifecycle(), Lifecycle::uninitialized);
+  EXPECT_TRUE(crashed);
   faults.replace = 1;
   EXPECT_THROW(initialize("0 * * * *"), StoreError);
   EXPECT_TRUE(state->rows.empty());
   EXPECT_FALSE(state->held);
   EXPECT_EQ(told("SchedulerInitializationFailed").size(), 2);
+  EXPECT_TRUE(crashed);
+  EXPECT_THROW(initialize("0 0 0 0 0"), CronExpressionInvalidError);
+  EXPECT_FALSE(crashed);
   EXPECT_NO_THROW(initialize("0 * * * *"));
 }
 
@@ -132,6 +137,7 @@ TEST_F(EngineTest, goes_on_with_the_old_list_when_reconciling_fails) {
   initialize("5 * * * *");
   faults.replace = 1;
   EXPECT_THROW(initialize("1 * * * *"), StoreError);
+  EXPECT_FALSE(crashed);
   EXPECT_EQ(engine->lifecycle(), Lifecycle::running);
   EXPECT_EQ(engine->next_wake(), at("2025-03-03T10:05:00Z"));
 }

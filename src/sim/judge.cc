@@ -12,17 +12,6 @@ Judge::Judge(const Scenario& scenario)
 void Judge::on(Instant at, const TraceEvent& event) {
   ++events_;
   if (std::holds_alternative<RunStart>(event)) ++runs_;
-  if (std::holds_alternative<InitStart>(event)) {
-    initialize_ = TracedEvent{at, event};
-    return;
-  }
-  if (initialize_) {
-    const auto* failure = std::get_if<InitFailure>(&event);
-    const bool excused = failure != nullptr && failure->error == "StoreError";
-    if (!excused) monitor_.on(events_ - 1, initialize_->at, initialize_->event);
-    initialize_.reset();
-    if (excused) return;
-  }
   monitor_.on(events_, at, event);
 }
 

@@ -1,8 +1,6 @@
 // Judges a world by the theory, while it is played.
 #pragma once
 
-#include <optional>
-#include <string>
 #include <vector>
 
 #include "sim/scenario.h"
@@ -11,9 +9,6 @@
 namespace dutiful {
 
 // A trace sink that keeps the violations of what it is told.
-//
-// The theory has no disk that fails. An initialize that was answered with the error of a state that
-// was made to fail has, for the theory, not been called.
 class Judge : public TraceSink {
  public:
   explicit Judge(const Scenario& scenario);
@@ -27,7 +22,6 @@ class Judge : public TraceSink {
 
  private:
   theory::Monitor monitor_;
-  std::optional<TracedEvent> initialize_;  // not answered yet
   std::vector<theory::Violation> violations_;
   std::size_t events_ = 1;  // the header is line 1
   std::size_t runs_ = 0;

@@ -28,17 +28,7 @@ TEST(Judge, sees_a_run_that_nothing_called_for) {
   EXPECT_EQ(judge.runs(), 2);
 }
 
-// The theory has no disk that fails, so such an initialize was not called.
-TEST(Judge, excuses_an_initialize_that_the_disk_refused) {
-  Judge judge{Scenario{}};
-  judge.on(noon, every_minute);
-  judge.on(noon, InitFailure{"StoreError"});
-  judge.on(noon + 10min, StopStart{});
-  judge.on(noon + 10min, StopEnd{});
-  EXPECT_TRUE(judge.violations().empty());
-}
-
-TEST(Judge, excuses_no_other_refusal) {
+TEST(Judge, sees_a_valid_list_refused) {
   Judge judge{Scenario{}};
   judge.on(noon, every_minute);
   judge.on(noon, InitFailure{"SchedulerAlreadyActiveError"});
