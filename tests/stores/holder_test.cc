@@ -156,6 +156,31 @@ TEST_F(Holding, is_had_by_one_at_a_time_also_while_others_give_up) {
   EXPECT_EQ(held_unseen, 0);
 }
 
+TEST_F(Holding, leaves_nothing_that_it_has_made_and_nobody_has_used) {
+  { const Ownership held{state}; }
+  EXPECT_TRUE(std::filesystem::is_empty(directory.file("")));
+}
+
+TEST_F(Holding, leaves_what_was_there_what_is_not_empty_and_what_has_a_log) {
+  std::ofstream{state} << "";
+  { const Ownership held{state}; }
+  EXPECT_TRUE(std::filesystem::exists(state));
+
+  const std::string written = directory.file("written.db");
+  {
+    const Ownership held{written};
+    std::ofstream{written} << "x";
+  }
+  EXPECT_TRUE(std::filesystem::exists(written));
+
+  const std::string logged = directory.file("logged.db");
+  {
+    const Ownership held{logged};
+    std::ofstream{logged + "-wal"} << "x";
+  }
+  EXPECT_TRUE(std::filesystem::exists(logged));
+}
+
 TEST_F(Holding, may_be_nobodys_business) {
   if (geteuid() != 0) GTEST_SKIP() << "needs root, to become somebody else";
   {

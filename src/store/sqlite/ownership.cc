@@ -75,7 +75,8 @@ class Ownership::HeldHere {
   std::set<Identity> states GUARDED_BY(mutex);
 };
 
-Ownership::Ownership(const std::string& state) : state_(state), name_(owner_file_of(state)) {
+Ownership::Ownership(const std::string& state)
+    : state_(state), name_(owner_file_of(state)), log_(file_beside(state, "-wal")) {
   refuse_others();
   try {
     lock_name();
@@ -107,8 +108,17 @@ void Ownership::confirm() noexcept {
 // While they are locked: who has opened one meanwhile looks, once it has the lock, whether it is
 // still there.
 void Ownership::put_back() noexcept {
-  if (state_made_ && identify(state_) == identify(state_descriptor_)) unlink(state_.c_str());
+  if (state_made_ && identify(state_) == identify(state_descriptor_) && is_unused()) {
+    unlink(state_.c_str());
+  }
   if (name_made_ && identify(name_) == identify(name_descriptor_)) unlink(name_.c_str());
+}
+
+// A database may have readers, whom SQLite's log joins to its name, and what others have written.
+bool Ownership::is_unused() const noexcept {
+  struct stat status {};
+  return fstat(state_descriptor_, &status) == 0 && status.st_size == 0 &&
+         faccessat(AT_FDCWD, log_.c_str(), F_OK, AT_SYMLINK_NOFOLLOW) != 0;
 }
 
 void Ownership::release() noexcept {
