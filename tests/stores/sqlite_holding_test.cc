@@ -106,10 +106,54 @@ TEST_F(Sqlite, leaves_the_name_of_a_clean_end_where_it_is_refused) {
   EXPECT_TRUE(std::filesystem::exists(path + "-owner"));
 }
 
-// Nothing was ever recorded there.
-TEST_F(Sqlite, leaves_no_state_that_was_only_opened) {
+// Once it is a database, others may be at work on it: nobody removes it under them.
+TEST_F(Sqlite, leaves_a_state_without_tasks_where_it_was_only_opened) {
   EXPECT_TRUE(open_sqlite_store(path)->load().empty());
-  EXPECT_TRUE(std::filesystem::is_empty(directory.file("")));
+  EXPECT_TRUE(read_sqlite_state(path).empty());
+  EXPECT_FALSE(std::filesystem::exists(path + "-owner"));
+}
+
+TEST_F(Sqlite, can_be_taken_while_another_reads_what_was_only_opened) {
+  int go[2];
+  int ready[2];
+  ASSERT_EQ(pipe(go), 0);
+  ASSERT_EQ(pipe(ready), 0);
+  const pid_t reader = fork();  // which knows nothing of what this process opens from now on
+  if (reader == 0) {
+    close(go[1]);
+    char byte = 0;
+    (void)!read(go[0], &byte, 1);
+    sqlite3* database = nullptr;
+    sqlite3_open(path.c_str(), &database);
+    const int code = sqlite3_exec(database, "SELECT name FROM task", nullptr, nullptr, nullptr);
+    if (code != SQLITE_OK) _exit(1);
+    (void)!write(ready[1], "x", 1);
+    (void)!read(go[0], &byte, 1);  // until the other end is closed
+    _exit(0);
+  }
+  close(ready[1]);
+  {
+    const auto store = open_sqlite_store(path);
+    (void)!write(go[1], "x", 1);
+    char byte = 0;
+    EXPECT_EQ(read(ready[0], &byte, 1), 1);
+  }
+  EXPECT_EQ(error_of<StoreError>([&] { make_state(); }), "no error");
+  close(go[1]);
+  int status = -1;
+  waitpid(reader, &status, 0);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(read_sqlite_state(path).size(), 2);
+  close(go[0]);
+  close(ready[0]);
+}
+
+TEST_F(Sqlite, leaves_what_another_has_written_into_what_was_only_opened) {
+  {
+    const auto store = open_sqlite_store(path);
+    tamper("CREATE TABLE theirs (x)");
+  }
+  tamper("INSERT INTO theirs VALUES (1)");
 }
 
 // Removal of the lock's file lets nobody in.

@@ -75,7 +75,8 @@ class Ownership::HeldHere {
   std::set<Identity> states GUARDED_BY(mutex);
 };
 
-Ownership::Ownership(const std::string& state) : state_(state), name_(owner_file_of(state)) {
+Ownership::Ownership(const std::string& state)
+    : state_(state), name_(owner_file_of(state)), log_(file_beside(state, "-wal")) {
   refuse_others();
   try {
     lock_name();
@@ -107,8 +108,17 @@ void Ownership::confirm() noexcept {
 // While they are locked: who has opened one meanwhile looks, once it has the lock, whether it is
 // still there.
 void Ownership::put_back() noexcept {
-  if (state_made_ && identify(state_) == identify(state_descriptor_)) unlink(state_.c_str());
+  if (state_made_ && identify(state_) == identify(state_descriptor_) && is_unused()) {
+    unlink(state_.c_str());
+  }
   if (name_made_ && identify(name_) == identify(name_descriptor_)) unlink(name_.c_str());
+}
+
+// A database may have readers, whom SQLite's log joins to its name, and what others have written.
+bool Ownership::is_unused() const noexcept {
+  struct stat status {};
+  return fstat(state_descriptor_, &status) == 0 && status.st_size == 0 &&
+         faccessat(AT_FDCWD, log_.c_str(), F_OK, AT_SYMLINK_NOFOLLOW) != 0;
 }
 
 void Ownership::release() noexcept {
@@ -158,35 +168,43 @@ void Ownership::lock_name() {
 void Ownership::lock_state() {
   HeldHere& here = HeldHere::instance();
   const Lock guard{here.mutex};
-  const auto found = identify(state_);
-  if (found && here.states.contains(*found)) {
-    throw StateHeldError(state_, "this process, by another name of the file");
-  }
-  const bool made = open_or_make(state_, O_NONBLOCK, state_descriptor_);
-  if (state_descriptor_ < 0) {
-    throw StoreError(state_,
-                     std::string{"cannot be written: "} + std::strerror(errno) +
-                         "; check its permissions and those of its directory");
-  }
-  if (!lock(state_descriptor_, state_lock_byte, 1)) {
-    const int error = errno;
-    if (is_taken(error)) {
-      throw StateHeldError(state_, "another process, by another name of the file");
+  for (int removals = 0; removals < removals_max; ++removals) {
+    const auto found = identify(state_);
+    if (found && here.states.contains(*found)) {
+      throw StateHeldError(state_, "this process, by another name of the file");
     }
-    throw StoreError(state_, std::string{"cannot be locked: "} + std::strerror(error));
+    const bool made = open_or_make(state_, O_NONBLOCK, state_descriptor_);
+    if (state_descriptor_ < 0) {
+      throw StoreError(state_,
+                       std::string{"cannot be written: "} + std::strerror(errno) +
+                           "; check its permissions and those of its directory");
+    }
+    if (!lock(state_descriptor_, state_lock_byte, 1)) {
+      const int error = errno;
+      if (is_taken(error)) {
+        throw StateHeldError(state_, "another process, by another name of the file");
+      }
+      throw StoreError(state_, std::string{"cannot be locked: "} + std::strerror(error));
+    }
+    struct stat status {};
+    if (fstat(state_descriptor_, &status) != 0) {
+      throw StoreError(state_, std::string{"cannot be locked: "} + std::strerror(errno));
+    }
+    const Identity locked{status.st_dev, status.st_ino};
+    if (identify(state_) == locked) {
+      state_made_ = made;
+      if (status.st_nlink > 1) {
+        throw StoreError(state_,
+                         "has several names (hard links), and SQLite keeps a log for each: what is "
+                         "in that of another would be lost; remove the others");
+      }
+      held_ = locked;
+      here.states.insert(locked);
+      return;
+    }
+    close(std::exchange(state_descriptor_, -1));
   }
-  state_made_ = made;
-  struct stat status {};
-  if (fstat(state_descriptor_, &status) != 0) {
-    throw StoreError(state_, std::string{"cannot be locked: "} + std::strerror(errno));
-  }
-  if (status.st_nlink > 1) {
-    throw StoreError(state_,
-                     "has several names (hard links), and SQLite keeps a log for each: what is in "
-                     "that of another would be lost; remove the others");
-  }
-  held_ = Identity{status.st_dev, status.st_ino};
-  here.states.insert(*held_);
+  throw StateHeldError(state_, "others, one after the other");
 }
 
 std::optional<Ownership::Identity> Ownership::identify(const std::string& path) {

@@ -29,8 +29,9 @@ class Ownership {
   // would be recorded there nobody could find again.
   void check();
 
-  // The state is really ours now. Where it does not come to this, everything is left as it was: the
-  // name of a holder before this that was killed, and nothing that was not there.
+  // The state is really ours now. Where it does not come to this, the name is left of a holder
+  // before this that was killed, and no file that was not there, but for a state that SQLite has
+  // already made a database.
   void confirm() noexcept;
 
  private:
@@ -48,10 +49,12 @@ class Ownership {
   void lock_name();
   void lock_state();
   void put_back() noexcept;
+  [[nodiscard]] bool is_unused() const noexcept;
   void release() noexcept;
 
   std::string state_;
   std::string name_;  // the path of the file that names the holder
+  std::string log_;   // of SQLite
   int name_descriptor_ = -1;
   int state_descriptor_ = -1;
   std::optional<Identity> held_;  // what this process holds by this
