@@ -12,6 +12,7 @@
 
 #include <dutiful/errors.h>
 
+#include "sync/try_again.h"
 #include "text/quote.h"
 
 namespace dutiful {
@@ -93,10 +94,15 @@ void TraceFile::open_file() {
     fail(std::string{"cannot be written: "} + std::strerror(errno) +
          "; check that its directory exists and may be written");
   }
-  if (flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
-    fail(errno == EWOULDBLOCK
+  int error = 0;
+  (void)try_for_a_second([&] {
+    error = flock(descriptor_, LOCK_EX | LOCK_NB) == 0 ? 0 : errno;
+    return error != EWOULDBLOCK;
+  });
+  if (error != 0) {
+    fail(error == EWOULDBLOCK
              ? "is in use by another scheduler; stop that one first, or use another file"
-             : std::string{"cannot be locked: "} + std::strerror(errno));
+             : std::string{"cannot be locked: "} + std::strerror(error));
   }
   const off_t size = lseek(descriptor_, 0, SEEK_END);
   if (size > 0) check_header(static_cast<std::size_t>(size));

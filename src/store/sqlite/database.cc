@@ -114,7 +114,9 @@ void Statement::Finalizer::operator()(sqlite3_stmt* statement) const {
 Database::Database(const std::string& path, Access access, Duration busy_timeout)
     : path_(path), busy_timeout_(busy_timeout) {
   if (access == Access::read_write) {
+    const bool has_log = holds_anything(path + "-wal");
     check(open(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE));
+    leave_log(has_log);
     return;
   }
   open_to_read();
@@ -172,15 +174,23 @@ void Database::check(int code) const {
 std::int64_t Database::check_format(const Format& format) const {
   const std::int64_t mark = integer("PRAGMA application_id");
   const std::int64_t tables = integer("SELECT count(*) FROM sqlite_schema");
-  if (mark != format.mark && (mark != 0 || tables > 0)) throw DatabaseError(path_, format.foreign);
   const std::int64_t version = integer("PRAGMA user_version");
+  const bool unused = mark == 0 && tables == 0 && version == 0;
+  if (mark != format.mark && !unused) throw DatabaseError(path_, format.foreign);
   if (version > format.version) {
     throw DatabaseError(path_,
                         "was written by a newer dutiful (schema " + std::to_string(version) +
                             ", this one knows " + std::to_string(format.version) + "); " +
                             format.remedy);
   }
+  leave_log(false);
   return version;
+}
+
+// On closing. What is in the log of another program is not ours to move into its database.
+void Database::leave_log(bool leave) const {
+  sqlite3_db_config(
+      handle_.get(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, static_cast<int>(leave), nullptr);
 }
 
 void Database::set_format(const Format& format) {

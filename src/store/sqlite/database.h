@@ -103,6 +103,7 @@ class Database {
     void operator()(sqlite3* database) const;
   };
   int open(const std::string& name, int flags);
+  void leave_log(bool leave) const;
   void open_to_read();
 
   std::string path_;

@@ -4,6 +4,7 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
+#include <csignal>
 #include <cstring>
 #include <string_view>
 
@@ -65,6 +66,11 @@ std::string read_name(int descriptor) {
 
 std::optional<Holder> read_holder(int descriptor) {
   return parse_holder(read_name(descriptor));
+}
+
+bool is_gone(const Holder& holder) {
+  return holder.host == host_name() && kill(static_cast<pid_t>(holder.process), 0) != 0 &&
+         errno == ESRCH;
 }
 
 Service read_service(const std::string& state) {

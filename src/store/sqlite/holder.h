@@ -48,6 +48,8 @@ struct Service {
 // The text in a file with a lock, and whom it names.
 [[nodiscard]] std::string read_name(int descriptor);
 [[nodiscard]] std::optional<Holder> read_holder(int descriptor);
+// Whether that process has certainly ended: it was one of this host.
+[[nodiscard]] bool is_gone(const Holder& holder);
 
 // The name of this host; of a container, as a rule, its identifier.
 [[nodiscard]] std::string host_name();

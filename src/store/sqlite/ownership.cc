@@ -15,6 +15,7 @@
 #include "store/sqlite/holder.h"
 #include "store/sqlite/state_file.h"
 #include "sync/mutex.h"
+#include "sync/try_again.h"
 #include "text/quote.h"
 
 namespace dutiful {
@@ -140,15 +141,35 @@ void Ownership::refuse_others() const {
   if (found && !here.states.contains(*found)) refuse_no_state(state_);
 }
 
+// Waits for what a predecessor has begun that is gone by its name. Otherwise as lock().
+bool Ownership::lock_soon(int descriptor, off_t start, off_t length) const {
+  int error = 0;
+  (void)try_for_a_second([&] {
+    error = lock(descriptor, start, length) ? 0 : errno;
+    if (!is_taken(error)) return true;
+    const auto holder = read_holder(name_descriptor_);
+    return !holder || !is_gone(*holder);
+  });
+  errno = error;
+  return error == 0;
+}
+
 void Ownership::lock_name() {
   for (int removals = 0; removals < removals_max; ++removals) {
-    const bool made = open_or_make(name_, 0, name_descriptor_);
-    if (name_descriptor_ < 0) {
+    // It will be written to, so it must not lead elsewhere.
+    const bool made = open_or_make(name_, O_NOFOLLOW | O_NONBLOCK, name_descriptor_);
+    const int failure = name_descriptor_ < 0 ? errno : 0;
+    struct stat status {};
+    if (failure == ELOOP ||
+        (failure == 0 && fstat(name_descriptor_, &status) == 0 && !S_ISREG(status.st_mode))) {
+      throw StoreError(state_, "cannot be locked: " + name_ + " is no regular file; remove it");
+    }
+    if (failure != 0) {
       throw StoreError(state_,
-                       "cannot be locked: " + name_ + ": " + std::strerror(errno) +
+                       "cannot be locked: " + name_ + ": " + std::strerror(failure) +
                            "; check that its directory exists and may be written");
     }
-    if (!lock(name_descriptor_, 0, 0)) {
+    if (!lock_soon(name_descriptor_, 0, 0)) {
       const int error = errno;
       if (!is_taken(error)) {
         throw StoreError(state_, "cannot be locked: " + name_ + ": " + std::strerror(error));
@@ -179,7 +200,7 @@ void Ownership::lock_state() {
                        std::string{"cannot be written: "} + std::strerror(errno) +
                            "; check its permissions and those of its directory");
     }
-    if (!lock(state_descriptor_, state_lock_byte, 1)) {
+    if (!lock_soon(state_descriptor_, state_lock_byte, 1)) {
       const int error = errno;
       if (is_taken(error)) {
         throw StateHeldError(state_, "another process, by another name of the file");

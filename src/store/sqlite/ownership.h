@@ -46,6 +46,7 @@ class Ownership {
   static std::optional<Identity> identify(const std::string& path);
   static std::optional<Identity> identify(int descriptor);
   void refuse_others() const;
+  [[nodiscard]] bool lock_soon(int descriptor, off_t start, off_t length) const;
   void lock_name();
   void lock_state();
   void put_back() noexcept;
