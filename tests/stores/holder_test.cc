@@ -141,8 +141,11 @@ struct Seen {
   std::atomic<int> without_state = 0;
 };
 
+constexpr int contenders = 3;
+constexpr int times_each = 600;
+
 void hold_again_and_again(const std::string& state, Seen& seen) {
-  for (int held_times = 0, tries = 0; held_times < 300 && tries < 100'000; ++tries) {
+  for (int held_times = 0, tries = 0; held_times < times_each && tries < 100'000; ++tries) {
     try {
       const Ownership held{state};
       if (++seen.holders != 1) ++seen.overlaps;
@@ -169,7 +172,7 @@ TEST_F(Holding, is_had_by_one_process_at_a_time_also_while_others_remove_it) {
   ASSERT_NE(shared, MAP_FAILED);
   Seen& seen = *new (shared) Seen;
   std::vector<pid_t> processes;
-  for (int i = 0; i < 4; ++i) {
+  for (int i = 0; i < contenders; ++i) {
     processes.push_back(fork());
     if (processes.back() == 0) {
       try {
@@ -194,7 +197,7 @@ TEST_F(Holding, is_had_by_one_process_at_a_time_also_while_others_remove_it) {
     EXPECT_EQ(status, 0);
     processes.erase(process);
   }
-  EXPECT_EQ(seen.times, 4 * 300);
+  EXPECT_EQ(seen.times, contenders * times_each);
   EXPECT_EQ(seen.overlaps, 0);
   EXPECT_EQ(seen.without_name, 0);
   EXPECT_EQ(seen.without_state, 0);
