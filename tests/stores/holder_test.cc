@@ -2,10 +2,12 @@
 
 #include <atomic>
 #include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <new>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -227,6 +229,18 @@ TEST_F(Holding, leaves_what_was_there_what_is_not_empty_and_what_has_a_log) {
     std::ofstream{logged + "-wal"} << "x";
   }
   EXPECT_TRUE(std::filesystem::exists(logged));
+}
+
+// Destroyed after all that is made once main() has begun.
+std::optional<Ownership> held_to_the_end;
+
+TEST_F(Holding, may_end_with_the_objects_of_a_program) {
+  const auto hold_and_exit = [&] {
+    held_to_the_end.emplace(state);
+    std::exit(0);
+  };
+  EXPECT_EXIT(hold_and_exit(), testing::ExitedWithCode(0), "");
+  EXPECT_TRUE(std::filesystem::is_empty(directory.file("")));
 }
 
 TEST_F(Holding, may_be_nobodys_business) {
