@@ -65,11 +65,12 @@ std::string this_process() {
 
 }  // namespace
 
-// The states that this process holds.
+// The states that this process holds. Never destroyed: a scheduler that is a global lets go of its
+// state after all that is made once main() has begun.
 class Ownership::HeldHere {
  public:
   static HeldHere& instance() {
-    static HeldHere held;
+    static HeldHere& held = *new HeldHere;
     return held;
   }
   Mutex mutex;

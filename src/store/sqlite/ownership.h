@@ -12,7 +12,8 @@ namespace dutiful {
 
 // Holds two locks of the operating system, which die with the process however that ends: one on a
 // file beside the state, which names the holder, and one on the state itself, which is the same by
-// whatever name the file is reached, and stays where the first file is removed.
+// whatever name the file is reached, and stays where the first file is removed. A child that was
+// forked shares them until it executes another program or ends, for they belong to the descriptors.
 //
 // Closing any descriptor of the state takes away the locks that SQLite has in this process. So this
 // must outlive every connection of its holder, and a state that this process holds already is not
