@@ -60,9 +60,10 @@ struct Options {
 
   // Called by an initialize() that takes the state, once that is held and was read, and before
   // anything in it changes or starts: for who has to clear away first what a process before, which
-  // crashed, has left. What it throws initialize() throws, and nothing has changed. It runs on the
-  // thread of initialize(), which has a minute in all (RULES L2), and must not call this scheduler.
-  // An invalid list, and one that is reconciled with a list before, need no preparation.
+  // crashed, has left. What it throws initialize() throws, and nothing has changed, but that
+  // a state which was not there is, without tasks. It runs on the thread of initialize(), which has
+  // a minute in all (RULES L2), and must not call this scheduler. An invalid list, and one that is
+  // reconciled with a list before, need no preparation.
   std::function<void()> prepare{};
 };
 
