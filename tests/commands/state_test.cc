@@ -131,5 +131,28 @@ TEST_F(DutifulRun, leaves_nothing_where_it_is_refused) {
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator{place}, {}), 1);
 }
 
+TEST_F(DutifulRun, refuses_a_trace_that_is_another_of_its_files) {
+  write("");
+  const std::string link = directory.file("link");
+  const auto refuse = [&](const std::string& trace) {
+    const Ended ended = run_to_end(arguments({"--trace", trace}));
+    EXPECT_EQ(ended.status, 2) << trace;
+    EXPECT_THAT(ended.err, AllOf(HasSubstr(trace), HasSubstr("give a file of its own")));
+    return ended.err;
+  };
+  for (const char* suffix : {"", "-owner", "-wal", "-shm", "-history", "-commands"}) {
+    EXPECT_THAT(refuse(state + suffix), HasSubstr("the state \"" + state + '"'));
+    std::filesystem::create_symlink(state + suffix, link);
+    EXPECT_THAT(refuse(link), HasSubstr("the state \"" + state + '"'));
+    std::filesystem::remove(link);
+  }
+  EXPECT_THAT(refuse(file), HasSubstr("is the task file"));
+  std::filesystem::create_symlink(file, link);
+  EXPECT_THAT(refuse(link), HasSubstr("is the task file"));
+  std::filesystem::create_hard_link(file, directory.file("hard"));
+  EXPECT_THAT(refuse(directory.file("hard")), HasSubstr("is the task file"));
+  EXPECT_FALSE(std::filesystem::exists(state));
+}
+
 }  // namespace
 }  // namespace dutiful
