@@ -154,5 +154,20 @@ TEST_F(DutifulRun, refuses_a_trace_that_is_another_of_its_files) {
   EXPECT_FALSE(std::filesystem::exists(state));
 }
 
+TEST_F(DutifulRun, refuses_a_pipe_in_the_place_of_its_list_of_commands) {
+  write("");
+  const Fifo pipe = fifo("tasks.db-commands");
+  const Ended refused = run_to_end(arguments());
+  EXPECT_EQ(refused.status, 1);
+  EXPECT_THAT(refused.err,
+              AllOf(HasSubstr(pipe.path() + " cannot be read: it is not a regular file"),
+                    HasSubstr("remove it")));
+
+  std::filesystem::rename(pipe.path(), pipe.path() + "-next");
+  const Ended unwritable = run_to_end(arguments());
+  EXPECT_EQ(unwritable.status, 1);
+  EXPECT_THAT(unwritable.err, HasSubstr(pipe.path() + " cannot be written"));
+}
+
 }  // namespace
 }  // namespace dutiful
