@@ -13,6 +13,7 @@
 #include "cli/input_file.h"
 #include "cli/number_argument.h"
 #include "cli/state_argument.h"
+#include "commands/spawn.h"
 #include "daemon/daemon.h"
 #include "daemon/signals.h"
 #include "store/sqlite/state_file.h"
@@ -107,6 +108,7 @@ DaemonOptions options_of(const Arguments& arguments, Console& console) {
 }
 
 Exit run(const Arguments& arguments, Console& console) {
+  fill_standard_descriptors();
   hold_back_signals();
   DaemonOptions options = options_of(arguments, console);
   const TaskFile file = parse_task_file(options.read_file());

@@ -29,6 +29,22 @@ TEST_F(DutifulRun, says_what_is_wrong_before_it_does_anything) {
   EXPECT_THAT(unwritable.err, HasSubstr("/proc/no/such"));
 }
 
+TEST_F(DutifulRun, takes_nothing_for_a_standard_descriptor_that_it_was_started_without) {
+  const Fifo started = fifo("started");
+  write(task("a", "echo yes > " + started.path()));
+  Process daemon{arguments(), {}, {STDIN_FILENO, STDOUT_FILENO}};
+  EXPECT_EQ(started.read_text(), "yes\n");
+  const std::string descriptors = "/proc/" + std::to_string(daemon.id()) + "/fd/";
+  EXPECT_EQ(std::filesystem::read_symlink(descriptors + '0'), "/dev/null");
+  EXPECT_EQ(std::filesystem::read_symlink(descriptors + '1'), "/dev/null");
+  daemon.signal(SIGTERM);
+  EXPECT_EQ(daemon.end().status, 0);
+
+  const Ended no_result = Process{{"next", "* * * * *"}, {}, {STDOUT_FILENO}}.end();
+  EXPECT_EQ(no_result.status, 1);
+  EXPECT_THAT(no_result.err, HasSubstr("cannot write the result"));
+}
+
 TEST_F(DutifulRun, refuses_a_state_that_another_holds) {
   write(task("a", "true"));
   Process first{arguments()};
