@@ -8,6 +8,8 @@
 
 #include <unistd.h>
 
+#include <dutiful/errors.h>
+
 #include "cli/commands.h"
 #include "cli/duration_argument.h"
 #include "cli/input_file.h"
@@ -117,7 +119,11 @@ Exit run(const Arguments& arguments, Console& console) {
   }
   if (!file.problems.empty()) return Exit::no;
   read_state([&] { refuse_no_state(options.state); });
-  Daemon{std::move(options)}.run(file.tasks);
+  try {
+    Daemon{std::move(options)}.run(file.tasks);
+  } catch (const StoreError& error) {
+    throw UsageError(error.what());  // as for a state that cannot even be opened
+  }
   return Exit::done;
 }
 

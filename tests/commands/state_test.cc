@@ -25,7 +25,7 @@ TEST_F(DutifulRun, says_what_is_wrong_before_it_does_anything) {
               HasSubstr("is too large"));
   EXPECT_EQ(run_to_end(arguments({"--listen", "localhost:80"})).status, 2);
   const Ended unwritable = run_to_end(arguments({"--state", "/proc/no/such"}));
-  EXPECT_EQ(unwritable.status, 1);
+  EXPECT_EQ(unwritable.status, 2);
   EXPECT_THAT(unwritable.err, HasSubstr("/proc/no/such"));
 }
 
@@ -116,6 +116,8 @@ TEST_F(DutifulRun, leaves_nothing_beside_what_can_be_no_state) {
   const std::string place = directory.file("place");
   std::filesystem::create_directories(place + "/directory");
   std::ofstream{place + "/text"} << "something else\n";
+  std::ofstream{place + "/garbage"}
+      << std::string{"SQLite format 3\0", 16} + std::string(5000, 'x');
   std::filesystem::create_symlink("/dev/null", place + "/device");
   const auto error = [&](const std::string& name) {
     const Ended ended = run_to_end(arguments({"--state", place + '/' + name}));
@@ -125,8 +127,10 @@ TEST_F(DutifulRun, leaves_nothing_beside_what_can_be_no_state) {
   EXPECT_THAT(error("directory"), HasSubstr("is a directory; give the file"));
   EXPECT_THAT(error("device"), HasSubstr("is not a regular file"));
   EXPECT_THAT(error("text"), HasSubstr("no SQLite database"));
+  EXPECT_THAT(error("garbage"), HasSubstr(place + "/garbage"));
+  EXPECT_THAT(error("no/such"), HasSubstr(place + "/no/such"));
   EXPECT_FALSE(std::filesystem::exists("/dev/null-owner"));
-  EXPECT_EQ(std::distance(std::filesystem::directory_iterator{place}, {}), 3);
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator{place}, {}), 4);
 }
 
 // Nor beside a state that is not to be taken.
@@ -142,7 +146,7 @@ TEST_F(DutifulRun, leaves_nothing_where_it_is_refused) {
   std::filesystem::create_directory(place);
   std::filesystem::create_hard_link(state, place + "/hard.db");
   const Ended refused = run_to_end(arguments({"--state", place + "/hard.db"}));
-  EXPECT_EQ(refused.status, 1);
+  EXPECT_EQ(refused.status, 2);
   EXPECT_THAT(refused.err, HasSubstr("has several names"));
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator{place}, {}), 1);
 }
