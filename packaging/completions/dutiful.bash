@@ -3,7 +3,7 @@ _dutiful() {
   local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]}
   COMPREPLY=()
   if ((COMP_CWORD == 1)); then
-    mapfile -t COMPREPLY < <(compgen -W "run check next prev explain status history simulate verify import-crontab --help --version" -- "$current")
+    mapfile -t COMPREPLY < <(compgen -W "run check next prev explain status history simulate verify import-crontab -h --help --version" -- "$current")
     return
   fi
   case $previous in
@@ -18,7 +18,7 @@ _dutiful() {
       ;;
   esac
   if [[ $current == -* ]]; then
-    local options=--help
+    local options="-h --help"
     case $command in
       run) options+=" --state --grace --kill-grace --max-concurrent --history --log --output --trace --verify --verbose" ;;
       check|explain) options+=" --json" ;;

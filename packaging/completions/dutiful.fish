@@ -11,6 +11,8 @@ complete -c dutiful -n "not __fish_seen_subcommand_from $commands" -a history -d
 complete -c dutiful -n "not __fish_seen_subcommand_from $commands" -a simulate -d 'Run a scenario in virtual time'
 complete -c dutiful -n "not __fish_seen_subcommand_from $commands" -a verify -d 'Check a trace against the theory'
 complete -c dutiful -n "not __fish_seen_subcommand_from $commands" -a import-crontab -d 'Turn a crontab into a task file'
+complete -c dutiful -n "not __fish_seen_subcommand_from $commands" -l version -d 'Print the version'
+complete -c dutiful -s h -l help -d 'Tell more'
 complete -c dutiful -n '__fish_seen_subcommand_from run check simulate verify import-crontab' -F
 complete -c dutiful -n '__fish_seen_subcommand_from run status history' -l state -r -F -d 'The state'
 complete -c dutiful -n '__fish_seen_subcommand_from run' -l grace -x -d 'How long commands may take to finish'
@@ -26,6 +28,9 @@ complete -c dutiful -n '__fish_seen_subcommand_from next prev history' -l count 
 complete -c dutiful -n '__fish_seen_subcommand_from next prev' -l from -x -d 'The time to start from'
 complete -c dutiful -n '__fish_seen_subcommand_from next prev' -l zone -x -d 'A time zone'
 complete -c dutiful -n '__fish_seen_subcommand_from next prev verify' -l repeated -x -a 'both first_only' -d 'Minutes that occur twice'
+complete -c dutiful -n '__fish_seen_subcommand_from verify' -l lag -x -d 'The lag'
+complete -c dutiful -n '__fish_seen_subcommand_from verify' -l a -x -d 'Microseconds a bit'
+complete -c dutiful -n '__fish_seen_subcommand_from verify' -l b -x -d 'A constant'
 complete -c dutiful -n '__fish_seen_subcommand_from verify' -l override -x -a 'keep_history reset_history' -d 'Changed tasks'
 complete -c dutiful -n '__fish_seen_subcommand_from check next prev explain status history verify' -l json -d 'Print JSON'
 complete -c dutiful -n '__fish_seen_subcommand_from import-crontab' -l system -d 'The sixth field is the user'

@@ -132,11 +132,15 @@ const CommandSyntax* find(const ProgramSyntax& program, const std::string& name)
     throw UsageError("unknown option " + quote(word) + "; a command comes first, see " +
                      program.name + " --help");
   }
-  std::string known;
+  std::string all;
+  std::vector<std::string_view> known;
   for (const CommandSyntax& command : program.commands) {
-    known += (known.empty() ? "" : ", ") + command.name;
+    all += (all.empty() ? "" : ", ") + command.name;
+    known.push_back(command.name);
   }
-  throw UsageError("there is no command " + quote(word) + "; there are " + known);
+  const std::string meant{nearest(word, known)};
+  throw UsageError("there is no command " + quote(word) + "; " +
+                   (meant.empty() ? "" : "did you mean " + meant + "? ") + "there are " + all);
 }
 
 }  // namespace
@@ -148,6 +152,9 @@ const CommandSyntax* read_command_line(const ProgramSyntax& program,
   const std::string& first = words.front();
   if (asks_for_help(first)) {
     const CommandSyntax* command = words.size() > 1 ? find(program, words[1]) : nullptr;
+    if (words.size() > 1 && command == nullptr && !words[1].starts_with('-')) {
+      refuse_unknown(program, words[1]);
+    }
     out << (command == nullptr ? help_of(program) : help_of(program, *command));
     return nullptr;
   }

@@ -118,7 +118,11 @@ TEST(Program, refuses_wrong_usage_with_status_2) {
   for (const Row& row : std::initializer_list<Row>{
            {{}, "a command is required"},
            {{"nxt", "* * * * *"},
-            "no command \"nxt\"; there are run, check, next, prev, explain, "},
+            "no command \"nxt\"; did you mean next? there are run, check, next, prev, explain, "},
+           {{"nxet"}, "no command \"nxet\"; did you mean next? there are run"},
+           {{"bogus"}, "no command \"bogus\"; there are run"},
+           {{"--help", "bogus"}, "there is no command \"bogus\""},
+           {{"verify", "-x"}, "unknown option \"-x\"; see dutiful verify --help"},
            {{"next"}, "EXPR is required"},
            {{"next", "*", "*", "*", "*", "*"}, "put quotes around it: '15 3 * * 1-5'"},
            {{"next", "* * * * *", "--bogus"}, "unknown option \"--bogus\""},

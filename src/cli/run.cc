@@ -8,14 +8,18 @@
 
 #include <unistd.h>
 
+#include <dutiful/errors.h>
+
 #include "cli/commands.h"
 #include "cli/duration_argument.h"
 #include "cli/input_file.h"
 #include "cli/number_argument.h"
 #include "cli/state_argument.h"
+#include "commands/spawn.h"
 #include "daemon/daemon.h"
 #include "daemon/signals.h"
 #include "store/sqlite/state_file.h"
+#include "text/quote.h"
 
 namespace dutiful {
 namespace {
@@ -45,6 +49,35 @@ std::string read_regular(const std::string& file) {
   return read_input(file);
 }
 
+bool is_same_file(const std::string& one, const std::string& other) {
+  std::error_code error;
+  return resolve_state(one) == resolve_state(other) ||
+         std::filesystem::equivalent(one, other, error);
+}
+
+// What is observed would be added to a file that holds something else.
+void refuse_as_trace(const std::string& trace, const std::string& file, const std::string& state) {
+  if (is_same_file(trace, file)) {
+    throw UsageError("--trace: " + quote(trace) + " is the task file " + quote(file) +
+                     "; give a file of its own");
+  }
+  for (const char* ending : {"",
+                             "-owner",
+                             "-wal",
+                             "-shm",
+                             "-journal",
+                             "-commands",
+                             "-commands-next",
+                             "-history",
+                             "-history-wal",
+                             "-history-shm",
+                             "-history-journal"}) {
+    if (!is_same_file(trace, file_beside(state, ending))) continue;
+    throw UsageError("--trace: " + quote(trace) + " is a file of the state " + quote(state) +
+                     "; give a file of its own");
+  }
+}
+
 DaemonOptions options_of(const Arguments& arguments, Console& console) {
   if (arguments.listen) {
     throw UsageError("--listen is not there yet; use dutiful status and dutiful history");
@@ -69,6 +102,7 @@ DaemonOptions options_of(const Arguments& arguments, Console& console) {
     throw UsageError("--verify judges the trace; say with --trace where it is");
   }
   if (options.state.empty()) throw UsageError("--state: an empty name is no file");
+  if (arguments.trace) refuse_as_trace(*arguments.trace, arguments.file, options.state);
   if (arguments.grace) options.grace = read_duration("--grace", *arguments.grace);
   const bool human = arguments.log ? *arguments.log == "human" : isatty(STDOUT_FILENO) != 0;
   options.log = human ? DaemonOptions::LogFormat::human : DaemonOptions::LogFormat::json;
@@ -76,6 +110,7 @@ DaemonOptions options_of(const Arguments& arguments, Console& console) {
 }
 
 Exit run(const Arguments& arguments, Console& console) {
+  fill_standard_descriptors();
   hold_back_signals();
   DaemonOptions options = options_of(arguments, console);
   const TaskFile file = parse_task_file(options.read_file());
@@ -84,7 +119,11 @@ Exit run(const Arguments& arguments, Console& console) {
   }
   if (!file.problems.empty()) return Exit::no;
   read_state([&] { refuse_no_state(options.state); });
-  Daemon{std::move(options)}.run(file.tasks);
+  try {
+    Daemon{std::move(options)}.run(file.tasks);
+  } catch (const StoreError& error) {
+    throw UsageError(error.what());  // as for a state that cannot even be opened
+  }
   return Exit::done;
 }
 

@@ -20,7 +20,9 @@ namespace {
 // Replaces the file as a whole.
 void write_whole(const std::string& path, std::string_view text) {
   const std::string next = path + "-next";
-  const Descriptor file{open(next.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)};
+  // A pipe that nobody reads would be waited for.
+  const Descriptor file{
+      open(next.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK, 0666)};
   bool written = file.is_open();
   while (written && !text.empty()) {
     const ssize_t size = write(file.get(), text.data(), text.size());
@@ -42,6 +44,17 @@ std::string line_of_ours(const std::string& name) {
   if (!space.empty() && self) line << ' ' << space << ' ' << self->process << ' ' << self->start;
   line << '\n';
   return line.str();
+}
+
+// Why it cannot be read; empty where it was, or where there is none.
+std::string read_entries(const std::string& path, Contents& contents) {
+  struct stat status {};
+  if (stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode)) {
+    return "it is not a regular file";  // and a pipe would be waited for
+  }
+  contents = read_whole(path);
+  if (contents.error == 0 || contents.error == ENOENT) return "";
+  return std::generic_category().message(contents.error);
 }
 
 // Lines that say nothing are passed over: what a host that lost its power made of the file is about
@@ -112,10 +125,10 @@ static_assert(CommandLine::size == CommandLine::not_after_at + CommandLine::tick
 }  // namespace
 
 std::vector<Instance> Instances::enter(const std::string& name, bool was_interrupted) {
-  Contents contents = read_whole(path_);
-  if (contents.error != 0 && contents.error != ENOENT) {
+  Contents contents;
+  if (const std::string why = read_entries(path_, contents); !why.empty()) {
     throw std::runtime_error(
-        path_ + " cannot be read: " + std::generic_category().message(contents.error) +
+        path_ + " cannot be read: " + why +
         "; it names daemons whose commands may still run: make it readable, or end those commands "
         "and remove it");
   }

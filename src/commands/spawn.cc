@@ -170,8 +170,8 @@ void require(bool good, const char* what) {
                         : ""));
 }
 
-// Standard descriptors that the daemon was started without: what it opens next would take their
-// numbers, and be taken for them.
+}  // namespace
+
 void fill_standard_descriptors() {
   int descriptor = 0;
   do {
@@ -180,8 +180,6 @@ void fill_standard_descriptors() {
   } while (descriptor <= STDERR_FILENO);
   close(descriptor);
 }
-
-}  // namespace
 
 Spawner::Spawner() {
   fill_standard_descriptors();

@@ -25,6 +25,11 @@ struct Child {
   Descriptor output{};  // what it writes, standard output and errors in one; does not block
 };
 
+// Gives /dev/null to those of the three that the process was started without: what it opens next
+// would take their numbers, and be taken for them. So this comes before anything is opened. Throws
+// std::system_error.
+void fill_standard_descriptors();
+
 // The child has no terminal, /dev/null for its input, no descriptor but the three, no signal
 // blocked or ignored, and the limit of descriptors that the daemon was started with.
 //

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 #include <stdexcept>
 #include <vector>
 
 #include "daemon/daemon.h"
 #include "store/sqlite/holder.h"
 #include "store/sqlite/sqlite_store.h"
+#include "store/sqlite/state_file.h"
 #include "text/quote.h"
 
 namespace dutiful {
@@ -24,6 +26,17 @@ bool is_state(const std::string& path) {
   }
 }
 
+// Of the file itself and links that lead to it, the file.
+void leave_one_name_of_each(std::vector<std::string>& states) {
+  std::ranges::stable_partition(states, [](const std::string& state) {
+    std::error_code error;
+    return !std::filesystem::is_symlink(state, error);
+  });
+  std::set<std::string> seen;
+  std::erase_if(
+      states, [&](const std::string& state) { return !seen.insert(resolve_state(state)).second; });
+}
+
 }  // namespace
 
 std::string find_state(const std::optional<std::string>& where) {
@@ -34,13 +47,14 @@ std::string find_state(const std::optional<std::string>& where) {
     const std::string name = entry.path().filename().string();
     if (name.ends_with(".db") && is_state(name)) found.push_back(name);
   }
+  std::ranges::sort(found);
+  leave_one_name_of_each(found);
   if (found.size() == 1) return found.front();
   if (found.empty()) {
     throw std::runtime_error(
         "there is no state in this directory; give one by --state, or the task file that it "
         "belongs to");
   }
-  std::ranges::sort(found);
   std::string names;
   for (const std::string& name : found) names += (names.empty() ? "" : ", ") + quote(name);
   throw std::runtime_error("there are several states in this directory; give one by --state: " +

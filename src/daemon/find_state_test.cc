@@ -64,6 +64,19 @@ TEST_F(FindState, says_what_to_give_where_there_is_none_or_one_too_many) {
   EXPECT_THAT(error(), AllOf(HasSubstr("several"), HasSubstr("--state: \"a.db\", \"b.db\"")));
 }
 
+TEST_F(FindState, takes_a_state_and_links_to_it_for_one) {
+  make_state("tasks.db");
+  std::filesystem::create_symlink("tasks.db", "link.db");
+  std::filesystem::create_symlink("link.db", "also.db");
+  EXPECT_EQ(find_state(std::nullopt), "tasks.db");
+  std::filesystem::rename("tasks.db", "tasks");
+  std::filesystem::remove("link.db");
+  std::filesystem::create_symlink("tasks", "link.db");
+  EXPECT_EQ(find_state(std::nullopt), "also.db");
+  make_state("other.db");
+  EXPECT_THAT(error(), HasSubstr("--state: \"other.db\", \"also.db\""));
+}
+
 TEST_F(FindState, finds_one_that_cannot_be_read_for_whoever_reads_it_says_why) {
   make_state("tasks.db");
   run_sql("tasks.db", "INSERT INTO task (name, cron, retry_delay_ms) VALUES ('a', '', 0)");

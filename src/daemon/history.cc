@@ -27,7 +27,7 @@ auto of_history(const std::string& path, Work work) {
   } catch (const DatabaseError& error) {
     throw HistoryError(path,
                        error.kind() == DatabaseError::Kind::damaged
-                           ? "is damaged; it may be deleted when no daemon runs, and a new one "
+                           ? "is damaged; it may be deleted, and a new one "
                              "begins with the next run"
                            : error.reason());
   }
@@ -90,6 +90,10 @@ void HistoryWriter::loop() noexcept {
     try {
       const std::string path = history_of(options_.state);
       of_history(path, [&] {
+        if (file && !file->is_there()) {
+          file->abandon();
+          file.reset();
+        }
         // Where there is nothing to add, none is made.
         if (!file && (!taken_.empty() || std::filesystem::exists(path))) {
           file.emplace(path);

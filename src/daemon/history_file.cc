@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace dutiful {
@@ -105,7 +106,8 @@ const std::string& made_private(const std::string& path) {
 
 }  // namespace
 
-HistoryFile::HistoryFile(const std::string& path) : database_(made_private(path)) {
+HistoryFile::HistoryFile(const std::string& path)
+    : identity_(identify(made_private(path))), database_(path) {
   const bool is_new = database_.check_format(format) == 0;
   // Readers go on meanwhile. The last runs before a power cut may be lost; the state is
   // elsewhere.
@@ -124,6 +126,20 @@ HistoryFile::HistoryFile(const std::string& path) : database_(made_private(path)
   trim_.emplace(database_,
                 "DELETE FROM run WHERE task = ?1 AND id <="
                 " (SELECT id FROM run WHERE task = ?1 ORDER BY id DESC LIMIT 1 OFFSET ?2)");
+}
+
+std::optional<HistoryFile::Identity> HistoryFile::identify(const std::string& path) {
+  struct stat status {};
+  if (stat(path.c_str(), &status) != 0) return std::nullopt;
+  return Identity{status.st_dev, status.st_ino};
+}
+
+bool HistoryFile::is_there() const {
+  return identify(database_.path()) == identity_;
+}
+
+void HistoryFile::abandon() noexcept {
+  database_.shrink_log();
 }
 
 void HistoryFile::write(const std::deque<HistoryEntry>& entries, std::size_t runs_max) {

@@ -7,7 +7,10 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
+
+#include <sys/types.h>
 
 #include <dutiful/time.h>
 
@@ -21,6 +24,12 @@ class HistoryFile {
  public:
   explicit HistoryFile(const std::string& path);
 
+  // Whether the path still leads to it. Where somebody has removed or replaced it, nobody would
+  // find what is written.
+  [[nodiscard]] bool is_there() const;
+  // Lets go of a log that a file which is put in its place could be taken to have.
+  void abandon() noexcept;
+
   // Adds them, and keeps so many of each task. An interrupted run that is there already stays as it
   // is.
   void write(const std::deque<HistoryEntry>& entries, std::size_t runs_max);
@@ -29,9 +38,12 @@ class HistoryFile {
   void forget_others(const std::set<std::string, std::less<>>& tasks, Instant before);
 
  private:
+  using Identity = std::pair<dev_t, ino_t>;
+  static std::optional<Identity> identify(const std::string& path);
   [[nodiscard]] bool has(const HistoryEntry& entry) const;
   void insert(const HistoryEntry& entry);
 
+  std::optional<Identity> identity_;  // from before it is opened
   Database database_;
   std::optional<Statement> insert_;
   std::optional<Statement> trim_;

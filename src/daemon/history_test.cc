@@ -4,6 +4,7 @@
 #include <fstream>
 #include <functional>
 #include <semaphore>
+#include <thread>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -107,7 +108,7 @@ TEST(History, that_is_damaged_may_be_deleted) {
   const auto damage_file = [&] { std::ofstream{history_of(state)} << std::string(5000, 'x'); };
   const auto is_told =
       testing::AllOf(testing::StartsWith("The history \"" + history_of(state) + "\" is damaged"),
-                     testing::HasSubstr("may be deleted when no daemon runs"));
+                     testing::HasSubstr("may be deleted, and a new one begins"));
   for (const auto& damage : {std::function<void()>{damage_table}, {damage_file}}) {
     damage();
     try {
@@ -124,6 +125,70 @@ TEST(History, that_is_damaged_may_be_deleted) {
     writer.add(entry("a", 1));
   }
   EXPECT_THAT(reported, is_told);
+}
+
+// A writer that has its file open, with a run in it.
+class UnderWriter {
+ public:
+  UnderWriter() {
+    writer->add(entry("a", 1));
+    while (attempts().empty()) std::this_thread::yield();
+  }
+  // Has one more run written, and ends the writer.
+  void add_last(std::uint32_t attempt) {
+    writer->add(entry("a", attempt));
+    writer.reset();
+  }
+  // Newest first.
+  [[nodiscard]] std::vector<std::uint32_t> attempts() const {
+    std::vector<std::uint32_t> found;
+    for (const auto& entry : read_history({.state = state})) {
+      found.push_back(entry.result.run.attempt);
+    }
+    return found;
+  }
+
+  const TemporaryDirectory directory;
+  const std::string state = directory.file("state.db");
+  const std::string path = history_of(state);
+  std::string reported;
+  std::optional<HistoryWriter> writer{
+      std::in_place,
+      HistoryWriter::Options{.state = state,
+                             .on_failure = [this](const std::string& error) { reported = error; }}};
+};
+
+TEST(History, that_was_removed_under_its_writer_begins_anew) {
+  for (const bool with_log : {false, true}) {
+    UnderWriter under;
+    std::filesystem::remove(under.path);
+    if (with_log) {
+      std::filesystem::remove(under.path + "-wal");
+      std::filesystem::remove(under.path + "-shm");
+    }
+    under.add_last(2);
+    EXPECT_THAT(under.attempts(), testing::ElementsAre(2));
+    EXPECT_EQ(under.reported, "");
+  }
+}
+
+TEST(History, that_was_replaced_under_its_writer_goes_on_in_the_other) {
+  const TemporaryDirectory elsewhere;
+  const std::string other = elsewhere.file("state.db");
+  { HistoryWriter{{.state = other}}.add(entry("a", 7)); }
+  UnderWriter under;
+  std::filesystem::rename(history_of(other), under.path);  // beside the log of the one before
+  under.add_last(2);
+  EXPECT_THAT(under.attempts(), testing::ElementsAre(2, 7));
+  EXPECT_EQ(under.reported, "");
+}
+
+TEST(History, that_was_replaced_by_something_else_is_told) {
+  UnderWriter under;
+  std::filesystem::remove(under.path);
+  std::ofstream{under.path} << std::string(5000, 'x');
+  under.add_last(2);
+  EXPECT_THAT(under.reported, testing::HasSubstr("is damaged"));
 }
 
 HistoryEntry run(Reason reason, HistoryEntry::End end = HistoryEntry::End::told) {

@@ -33,15 +33,18 @@ std::size_t distance(std::string_view a, std::string_view b) {
   return current[b.size()];
 }
 
-// Three letters say which word is meant; fewer could begin anything.
+// Three letters say which word is meant; fewer could be anything.
+constexpr std::size_t word_min = 3;
+
 bool begins(std::string_view word, std::string_view known) {
-  return word.size() >= 3 && word.size() <= known.size() &&
+  return word.size() <= known.size() &&
          std::ranges::equal(word, known.substr(0, word.size()), same_letter);
 }
 
 }  // namespace
 
 std::string_view nearest(std::string_view word, std::span<const std::string_view> known) {
+  if (word.size() < word_min) return {};
   std::string_view best;
   std::size_t best_distance = 0;
   for (const std::string_view candidate : known) {

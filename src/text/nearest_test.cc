@@ -37,6 +37,7 @@ TEST(Nearest, anything_else_is_not) {
   EXPECT_EQ(nearest("max", keys), "");
   EXPECT_EQ(nearest("", keys), "");
   EXPECT_EQ(nearest("e", keys), "");
+  EXPECT_EQ(nearest("ru", keys), "");
   EXPECT_EQ(nearest("name", {}), "");
   EXPECT_EQ(nearest(std::string(1'000'000, 'n'), keys), "");
 }

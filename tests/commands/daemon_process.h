@@ -34,7 +34,9 @@ class Process {
  public:
   using Variables = std::vector<std::pair<std::string, std::string>>;
 
-  explicit Process(const std::vector<std::string>& arguments, const Variables& variables = {}) {
+  explicit Process(const std::vector<std::string>& arguments,
+                   const Variables& variables = {},
+                   const std::vector<int>& closed = {}) {
     int out[2];
     int err[2];
     if (pipe2(out, O_CLOEXEC) != 0 || pipe2(err, O_CLOEXEC) != 0) throw std::runtime_error("pipe");
@@ -43,6 +45,7 @@ class Process {
       dup2(out[1], STDOUT_FILENO);
       dup2(err[1], STDERR_FILENO);
       for (const auto& [name, value] : variables) setenv(name.c_str(), value.c_str(), 1);
+      for (const int descriptor : closed) close(descriptor);
       std::vector<char*> texts{const_cast<char*>(DUTIFUL_PROGRAM)};
       for (const std::string& text : arguments) texts.push_back(const_cast<char*>(text.c_str()));
       texts.push_back(nullptr);

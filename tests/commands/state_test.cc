@@ -25,8 +25,24 @@ TEST_F(DutifulRun, says_what_is_wrong_before_it_does_anything) {
               HasSubstr("is too large"));
   EXPECT_EQ(run_to_end(arguments({"--listen", "localhost:80"})).status, 2);
   const Ended unwritable = run_to_end(arguments({"--state", "/proc/no/such"}));
-  EXPECT_EQ(unwritable.status, 1);
+  EXPECT_EQ(unwritable.status, 2);
   EXPECT_THAT(unwritable.err, HasSubstr("/proc/no/such"));
+}
+
+TEST_F(DutifulRun, takes_nothing_for_a_standard_descriptor_that_it_was_started_without) {
+  const Fifo started = fifo("started");
+  write(task("a", "echo yes > " + started.path()));
+  Process daemon{arguments(), {}, {STDIN_FILENO, STDOUT_FILENO}};
+  EXPECT_EQ(started.read_text(), "yes\n");
+  const std::string descriptors = "/proc/" + std::to_string(daemon.id()) + "/fd/";
+  EXPECT_EQ(std::filesystem::read_symlink(descriptors + '0'), "/dev/null");
+  EXPECT_EQ(std::filesystem::read_symlink(descriptors + '1'), "/dev/null");
+  daemon.signal(SIGTERM);
+  EXPECT_EQ(daemon.end().status, 0);
+
+  const Ended no_result = Process{{"next", "* * * * *"}, {}, {STDOUT_FILENO}}.end();
+  EXPECT_EQ(no_result.status, 1);
+  EXPECT_THAT(no_result.err, HasSubstr("cannot write the result"));
 }
 
 TEST_F(DutifulRun, refuses_a_state_that_another_holds) {
@@ -100,6 +116,8 @@ TEST_F(DutifulRun, leaves_nothing_beside_what_can_be_no_state) {
   const std::string place = directory.file("place");
   std::filesystem::create_directories(place + "/directory");
   std::ofstream{place + "/text"} << "something else\n";
+  std::ofstream{place + "/garbage"}
+      << std::string{"SQLite format 3\0", 16} + std::string(5000, 'x');
   std::filesystem::create_symlink("/dev/null", place + "/device");
   const auto error = [&](const std::string& name) {
     const Ended ended = run_to_end(arguments({"--state", place + '/' + name}));
@@ -109,8 +127,10 @@ TEST_F(DutifulRun, leaves_nothing_beside_what_can_be_no_state) {
   EXPECT_THAT(error("directory"), HasSubstr("is a directory; give the file"));
   EXPECT_THAT(error("device"), HasSubstr("is not a regular file"));
   EXPECT_THAT(error("text"), HasSubstr("no SQLite database"));
+  EXPECT_THAT(error("garbage"), HasSubstr(place + "/garbage"));
+  EXPECT_THAT(error("no/such"), HasSubstr(place + "/no/such"));
   EXPECT_FALSE(std::filesystem::exists("/dev/null-owner"));
-  EXPECT_EQ(std::distance(std::filesystem::directory_iterator{place}, {}), 3);
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator{place}, {}), 4);
 }
 
 // Nor beside a state that is not to be taken.
@@ -126,9 +146,47 @@ TEST_F(DutifulRun, leaves_nothing_where_it_is_refused) {
   std::filesystem::create_directory(place);
   std::filesystem::create_hard_link(state, place + "/hard.db");
   const Ended refused = run_to_end(arguments({"--state", place + "/hard.db"}));
-  EXPECT_EQ(refused.status, 1);
+  EXPECT_EQ(refused.status, 2);
   EXPECT_THAT(refused.err, HasSubstr("has several names"));
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator{place}, {}), 1);
+}
+
+TEST_F(DutifulRun, refuses_a_trace_that_is_another_of_its_files) {
+  write("");
+  const std::string link = directory.file("link");
+  const auto refuse = [&](const std::string& trace) {
+    const Ended ended = run_to_end(arguments({"--trace", trace}));
+    EXPECT_EQ(ended.status, 2) << trace;
+    EXPECT_THAT(ended.err, AllOf(HasSubstr(trace), HasSubstr("give a file of its own")));
+    return ended.err;
+  };
+  for (const char* suffix : {"", "-owner", "-wal", "-shm", "-history", "-commands"}) {
+    EXPECT_THAT(refuse(state + suffix), HasSubstr("the state \"" + state + '"'));
+    std::filesystem::create_symlink(state + suffix, link);
+    EXPECT_THAT(refuse(link), HasSubstr("the state \"" + state + '"'));
+    std::filesystem::remove(link);
+  }
+  EXPECT_THAT(refuse(file), HasSubstr("is the task file"));
+  std::filesystem::create_symlink(file, link);
+  EXPECT_THAT(refuse(link), HasSubstr("is the task file"));
+  std::filesystem::create_hard_link(file, directory.file("hard"));
+  EXPECT_THAT(refuse(directory.file("hard")), HasSubstr("is the task file"));
+  EXPECT_FALSE(std::filesystem::exists(state));
+}
+
+TEST_F(DutifulRun, refuses_a_pipe_in_the_place_of_its_list_of_commands) {
+  write("");
+  const Fifo pipe = fifo("tasks.db-commands");
+  const Ended refused = run_to_end(arguments());
+  EXPECT_EQ(refused.status, 1);
+  EXPECT_THAT(refused.err,
+              AllOf(HasSubstr(pipe.path() + " cannot be read: it is not a regular file"),
+                    HasSubstr("remove it")));
+
+  std::filesystem::rename(pipe.path(), pipe.path() + "-next");
+  const Ended unwritable = run_to_end(arguments());
+  EXPECT_EQ(unwritable.status, 1);
+  EXPECT_THAT(unwritable.err, HasSubstr(pipe.path() + " cannot be written"));
 }
 
 }  // namespace
