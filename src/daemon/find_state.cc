@@ -28,7 +28,7 @@ bool is_state(const std::string& path) {
 
 // Of the file itself and links that lead to it, the file.
 void leave_one_name_of_each(std::vector<std::string>& states) {
-  std::ranges::stable_partition(states, [](const std::string& state) {
+  std::stable_partition(states.begin(), states.end(), [](const std::string& state) {
     std::error_code error;
     return !std::filesystem::is_symlink(state, error);
   });
