@@ -60,6 +60,8 @@ class Report {
                                        {"what", violation.what}});
   }
 
+  void refused(const theory::Refusal& refusal) { refusals_.push_back(refusal); }
+
   Exit malformed(const MalformedTrace& error) {
     if (!json_) {
       out_ << "malformed at line " << error.line() << ": " << error.what() << '\n';
@@ -79,10 +81,15 @@ class Report {
                                      {"since", format_utc(obligation.since)},
                                      {"what", obligation.what}});
       }
+      for (const theory::Refusal& refusal : refusals_) {
+        document_["refused"].push_back(
+            {{"line", refusal.line}, {"at", format_utc(refusal.at)}, {"error", refusal.error}});
+      }
       print(violated_ ? "violated" : "conforms");
     } else if (!violated_) {
       out_ << "conforms\n";
       for (const theory::Open& obligation : open) out_ << obligation.text() << '\n';
+      for (const theory::Refusal& refusal : refusals_) out_ << refusal.text() << '\n';
     }
     return violated_ ? Exit::no : Exit::done;
   }
@@ -96,8 +103,11 @@ class Report {
   bool json_;
   std::ostream& out_;
   bool violated_ = false;
-  ordered_json document_{
-      {"verdict", ""}, {"violations", ordered_json::array()}, {"open", ordered_json::array()}};
+  std::vector<theory::Refusal> refusals_;
+  ordered_json document_{{"verdict", ""},
+                         {"violations", ordered_json::array()},
+                         {"open", ordered_json::array()},
+                         {"refused", ordered_json::array()}};
 };
 
 Exit verify(const Arguments& arguments, Console& console) {
@@ -110,8 +120,10 @@ Exit verify(const Arguments& arguments, Console& console) {
     try {
       theory::Setting setting = setting_of(reader.header(), arguments);
       setting.witnesses = witnesses;
-      monitor.emplace(std::move(setting),
-                      [&report](const theory::Violation& v) { report.violated(v); });
+      monitor.emplace(
+          std::move(setting),
+          [&report](const theory::Violation& v) { report.violated(v); },
+          [&report](const theory::Refusal& r) { report.refused(r); });
     } catch (const ZoneError& error) {
       throw MalformedTrace(reader.line(), error.what());
     }
@@ -159,8 +171,9 @@ CommandSyntax verify_command() {
                        .description = "Print one JSON object",
                        .target = &arguments->json}},
           .details =
-              "Prints `conforms`, and what was still to be done when the trace ended; or "
-              "each violation, and exits with 1; or where the trace is malformed, and exits "
+              "Prints `conforms`, what was still to be done when the trace ended, and what the "
+              "environment refused; or each violation, and exits with 1; or where the trace is "
+              "malformed, and exits "
               "with 2.",
           .example = "dutiful simulate scenario.json | dutiful verify -",
           .action = [=](Console& console) { return verify(*arguments, console); }};

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <deque>
 
 #include <dutiful/time.h>
 
@@ -23,8 +24,68 @@ struct Witnesses {
   }
 };
 
-// compute(S): a unit for every microsecond of S that is not frozen. The time of L1 stands still as
-// well while as many callbacks run as may at one time (RULES H10).
+// The time in which as many callbacks ran as may at one time: it does not count for L1 (RULES H10).
+//
+// A callback runs until it returns, and that is told later, when its end is recorded. So what was
+// taken for such time is put right when an end says that it was none.
+class Saturation {
+ public:
+  // Requires that it begins where the last one ended, or later.
+  void add(Instant begin, Instant end) {
+    if (!stretches_.empty() && stretches_.back().end == begin) {
+      stretches_.back().end = end;
+    } else {
+      stretches_.push_back({begin, end, total()});
+      if (stretches_.size() > stretches_max) join_oldest();
+    }
+  }
+
+  // A callback returned then: there was room for another ever since.
+  void forget_after(Instant instant) {
+    while (!stretches_.empty() && stretches_.back().begin >= instant) stretches_.pop_back();
+    if (!stretches_.empty()) {
+      stretches_.back().end = std::min(stretches_.back().end, instant);
+    }
+  }
+
+  // Nobody will ask about what was before.
+  void forget_before(Instant instant) {
+    while (!stretches_.empty() && stretches_.front().end <= instant) stretches_.pop_front();
+  }
+
+  // How much of the time since an instant it was.
+  [[nodiscard]] Micros since(Instant instant) const {
+    const auto first = std::ranges::upper_bound(stretches_, instant, {}, &Stretch::end);
+    if (first == stretches_.end()) return Micros{};
+    return total() - first->before - std::max(instant - first->begin, Duration::zero());
+  }
+
+ private:
+  struct Stretch {
+    Instant begin, end;
+    Duration before;  // the length of all that there were before it
+  };
+  static constexpr std::size_t stretches_max = std::size_t{1} << 16;
+
+  // A judge must not need memory for the length of the trace. The two oldest become one, as long as
+  // both were: only an end that is told later still would see the difference.
+  void join_oldest() {
+    const Duration length = stretches_.front().end - stretches_.front().begin;
+    stretches_.pop_front();
+    stretches_.front().begin -= length;
+    stretches_.front().before -= length;
+  }
+
+  [[nodiscard]] Duration total() const {
+    if (stretches_.empty()) return Duration::zero();
+    const Stretch& last = stretches_.back();
+    return last.before + (last.end - last.begin);
+  }
+
+  std::deque<Stretch> stretches_;  // in their order, apart
+};
+
+// compute(S): a unit for every microsecond of S that is not frozen.
 class ComputeClock {
  public:
   void advance(Instant to) {
@@ -35,19 +96,24 @@ class ComputeClock {
     const Instant thawed = std::max(now_, frozen_until_);
     if (to > thawed) {
       granted_ += to - thawed;
-      if (!saturated_) usable_ += to - thawed;
+      if (saturated_) saturation_.add(thawed, to);
     }
     now_ = std::max(now_, to);
   }
   void freeze(Instant until) { frozen_until_ = std::max(frozen_until_, until); }
   void set_saturated(bool saturated) { saturated_ = saturated; }
+  [[nodiscard]] Saturation& saturation() { return saturation_; }
 
   // Frozen at i: the position lies in an interval in which compute is 0.
   [[nodiscard]] bool frozen() const { return now_ < frozen_until_; }
   [[nodiscard]] Instant frozen_until() const { return frozen_until_; }
   [[nodiscard]] Instant now() const { return now_; }
   [[nodiscard]] Micros granted() const { return granted_; }
-  [[nodiscard]] Micros usable() const { return usable_; }  // for L1
+
+  // What of it L1 may spend since an instant, given what had been granted then.
+  [[nodiscard]] Micros usable_since(Instant instant, Micros granted_then) const {
+    return granted_ - granted_then - saturation_.since(instant);
+  }
 
  private:
   bool started_ = false;
@@ -55,7 +121,7 @@ class ComputeClock {
   Instant now_ = Instant::min();
   Instant frozen_until_ = Instant::min();
   Micros granted_{};
-  Micros usable_{};
+  Saturation saturation_;
 };
 
 }  // namespace dutiful::theory

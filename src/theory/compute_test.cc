@@ -17,7 +17,7 @@ TEST(ComputeClock, grants_a_unit_for_every_microsecond) {
   EXPECT_EQ(clock.granted(), 0us);
   clock.advance(noon + 5ms);
   EXPECT_EQ(clock.granted(), 5000us);
-  EXPECT_EQ(clock.usable(), 5000us);
+  EXPECT_EQ(clock.usable_since(noon, 0us), 5000us);
 }
 
 TEST(ComputeClock, grants_nothing_while_it_is_frozen) {
@@ -42,7 +42,39 @@ TEST(ComputeClock, keeps_the_time_of_L1_still_while_as_many_run_as_may) {
   clock.set_saturated(false);
   clock.advance(noon + 4s);
   EXPECT_EQ(clock.granted(), 4s);
-  EXPECT_EQ(clock.usable(), 1s);
+  EXPECT_EQ(clock.usable_since(noon, 0us), 1s);
+  EXPECT_EQ(clock.usable_since(noon + 2s, 2s), 1s);
+  EXPECT_EQ(clock.usable_since(noon + 3500ms, 3500ms), 500ms);
+}
+
+// RULES H10
+TEST(ComputeClock, lets_the_time_of_L1_go_on_from_when_a_callback_returned) {
+  ComputeClock clock;
+  clock.advance(noon);
+  clock.set_saturated(true);
+  clock.advance(noon + 3s);
+  clock.set_saturated(false);
+  clock.advance(noon + 4s);
+  clock.set_saturated(true);
+  clock.advance(noon + 10s);
+  clock.saturation().forget_after(noon + 5s);  // which is told only now
+  EXPECT_EQ(clock.usable_since(noon, 0us), 6s);
+  clock.saturation().forget_after(noon + 2s);
+  EXPECT_EQ(clock.usable_since(noon, 0us), 8s);
+  EXPECT_EQ(clock.usable_since(noon + 9s, 9s), 1s);
+}
+
+TEST(Saturation, keeps_its_sum_and_not_the_whole_past) {
+  Saturation saturation;
+  constexpr int stretches = 200'000;
+  for (int i = 0; i < stretches; ++i) {
+    saturation.add(noon + i * 3ms, noon + i * 3ms + 1ms);
+  }
+  EXPECT_EQ(saturation.since(noon), stretches * 1ms);
+  EXPECT_EQ(saturation.since(noon + (stretches - 10) * 3ms), 10ms);
+
+  saturation.forget_before(noon + (stretches - 5) * 3ms);
+  EXPECT_EQ(saturation.since(noon), 5ms);
 }
 
 // RULES H6

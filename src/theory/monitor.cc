@@ -40,9 +40,10 @@ Setting setting_of(const TraceHeader& header, const Zone& zone) {
           .max_concurrent = header.max_concurrent};
 }
 
-Monitor::Monitor(const Setting& setting, Judgement judgement)
+Monitor::Monitor(const Setting& setting, Judgement judgement, Refused refused)
     : setting_(setting),
       judgement_(std::move(judgement)),
+      refused_(std::move(refused)),
       pulses_(setting.zone, setting.repeated_minutes),
       budget_(setting.witnesses.budget(bits({}))) {}
 
@@ -73,8 +74,10 @@ void Monitor::pass_time(Instant to) {
 
 void Monitor::check_budgets() {
   // L1: G(Obligation_{R,x} → F^lin(R)_comp (RS_x ∨ ¬Active_R))
-  while (!owed_.empty() && clock_.usable() - *owed_.front()->owed_since > budget_) {
+  clock_.saturation().forget_before(owed_.empty() ? clock_.now() : owed_.front()->owed_at);
+  while (!owed_.empty()) {
     Task& late = *owed_.front();
+    if (clock_.usable_since(late.owed_at, *late.owed_since) <= budget_) break;
     violate("L1",
             quote(late.name()) + " was not started within " + in_seconds(budget_) + " of " +
                 format_utc(late.owed_at) + "; it is " + late.why_pending());
@@ -93,8 +96,9 @@ void Monitor::check_budgets() {
     find_initialization_deadline();
   }
   // L3: G(SS_R → G(FirstQuiescentSince(SS_R) → F^lin(R)_comp (SE_R ∨ Crash)))
-  for (; overdue_stops_ < stops_.size(); ++overdue_stops_) {
-    const Stop& stop = stops_[overdue_stops_];
+  for (; judged_stops_ < stops_.size(); ++judged_stops_) {
+    const Stop& stop = stops_[judged_stops_];
+    if (!stop.binding) continue;
     if (!stop.quiescent_since || clock_.granted() - *stop.quiescent_since <= budget_) break;
     violate("L3",
             "the stop of " + format_utc(stop.at) + " had not returned " + in_seconds(budget_) +
@@ -118,8 +122,9 @@ std::vector<Open> Monitor::open() const {
   for (const Initialization& init : initializations_) {
     if (!init.reported) open.push_back({"L2", init.at, "an initialize has not returned"});
   }
-  for (std::size_t i = overdue_stops_; i < stops_.size(); ++i) {
-    if (stops_[i].quiescent_since) open.push_back({"L3", stops_[i].at, "a stop has not returned"});
+  for (std::size_t i = judged_stops_; i < stops_.size(); ++i) {
+    if (stops_[i].binding && stops_[i].quiescent_since)
+      open.push_back({"L3", stops_[i].at, "a stop has not returned"});
   }
   std::ranges::stable_sort(open, {}, &Open::since);
   return open;
@@ -128,6 +133,7 @@ std::vector<Open> Monitor::open() const {
 std::uint64_t Monitor::digest(Duration horizon) const {
   std::uint64_t digest = initializations_.size() * 31 + stops_.size();
   digest = digest * 31 + (active_ ? 1 : 0);
+  digest = digest * 31 + (had_list_ ? 1 : 0);
   digest = digest * 31 + (clock_.frozen() ? 1 : 0);
   for (const Stop& stop : stops_) digest = digest * 31 + (stop.quiescent_since ? 1 : 0);
   for (const auto& [name, task] : tasks_) {
@@ -150,9 +156,15 @@ void Monitor::handle(const InitStart& event) {
                               .may_activate = stops_.empty(),
                               .since = clock_.granted(),
                               .at = clock_.now(),
-                              .budget = setting_.witnesses.budget(bits(event.registrations))});
+                              .budget = setting_.witnesses.budget(bits(event.registrations)),
+                              .call = event.call});
   const Initialization& init = initializations_.back();
   initialization_deadline_ = std::min(initialization_deadline_, init.since + init.budget);
+}
+
+std::deque<Monitor::Initialization>::iterator Monitor::find_call(CallNumber call) {
+  return call ? std::ranges::find(initializations_, call, &Initialization::call)
+              : initializations_.end();
 }
 
 Monitor::Initialization Monitor::answer(const std::deque<Initialization>::iterator& place) {
@@ -162,15 +174,18 @@ Monitor::Initialization Monitor::answer(const std::deque<Initialization>::iterat
   return init;
 }
 
-void Monitor::handle(const InitSuccess& /*event*/) {
+void Monitor::handle(const InitSuccess& event) {
   act("an initialize succeeded");
   if (initializations_.empty()) {
     violate("S5", "an initialize succeeded that had not begun");
     return;
   }
-  // A trace does not say which of several is answered: one that the answer is right for.
-  const auto valid = std::ranges::find(initializations_, true, &Initialization::valid);
-  Initialization init = answer(valid != initializations_.end() ? valid : initializations_.begin());
+  // Where the trace does not say which of several is answered: one that the answer is right for.
+  auto place = find_call(event.call);
+  if (place == initializations_.end()) {
+    place = std::ranges::find(initializations_, true, &Initialization::valid);
+  }
+  Initialization init = answer(place != initializations_.end() ? place : initializations_.begin());
   // S5: R ∉ ValidRegistrations ⟹ G(¬IEs_R)
   if (!init.valid) {
     violate("S5",
@@ -181,6 +196,7 @@ void Monitor::handle(const InitSuccess& /*event*/) {
     acquit_all();
     register_list(std::move(init.list));
   }
+  had_list_ = true;
   active_ = init.may_activate && stops_.empty();
   for (auto& [name, task] : tasks_) owe(task);
 }
@@ -191,27 +207,32 @@ void Monitor::handle(const InitFailure& event) {
     violate("S5", "an initialize failed that had not begun");
     return;
   }
-  // Of concurrent ones, the first proceeds and the others are told so (RULES I4).
-  const bool refused = event.error == "SchedulerAlreadyActiveError";
-  const auto invalid = std::ranges::find(initializations_, false, &Initialization::valid);
+  auto place = find_call(event.call);
+  if (place == initializations_.end()) {
+    // Of concurrent ones, the first proceeds and the others are told so (RULES I4).
+    place = event.error == "SchedulerAlreadyActiveError"
+                ? std::prev(initializations_.end())
+                : std::ranges::find(initializations_, false, &Initialization::valid);
+  }
   const Initialization init =
-      answer(refused                             ? std::prev(initializations_.end())
-             : invalid != initializations_.end() ? invalid
-                                                 : initializations_.begin());
-  // S5: R ∈ ValidRegistrations ⟹ G(¬IEf_R), except as RULES H9 says
-  if (init.valid && init.binding) {
+      answer(place != initializations_.end() ? place : initializations_.begin());
+  if (event.cause == RefusalCause::environment && refused_) {
+    refused_({line_, clock_.now(), event.error});
+  }
+  // S5: R ∈ ValidRegistrations ⟹ G(¬IEf_R), except as RULES H9 and H12 say
+  if (init.valid && init.binding && event.cause == RefusalCause::list) {
     violate("S5",
             "the initialize of " + format_utc(init.at) + " failed with " + quote(event.error) +
                 ", though its list is valid");
   }
 }
 
-void Monitor::handle(const StopStart& /*event*/) {
+void Monitor::handle(const StopStart& event) {
   act("a stop began");
   active_ = false;
   acquit_all();
   for (Initialization& init : initializations_) init.may_activate = false;
-  stops_.push_back({.at = clock_.now()});
+  stops_.push_back({.at = clock_.now(), .binding = had_list_, .call = event.call});
   start_time_of_stops();
 }
 
@@ -223,7 +244,7 @@ void Monitor::start_time_of_stops() {
   }
 }
 
-void Monitor::handle(const StopEnd& /*event*/) {
+void Monitor::handle(const StopEnd& event) {
   act("a stop ended");
   // S3: G(SE → ¬Running_x)
   if (!quiescent()) {
@@ -237,8 +258,14 @@ void Monitor::handle(const StopEnd& /*event*/) {
             " running");
   }
   if (stops_.empty()) return;
-  stops_.pop_front();
-  if (overdue_stops_ > 0) --overdue_stops_;
+  auto place = stops_.begin();
+  if (event.call) {
+    place = std::ranges::find(stops_, event.call, &Stop::call);
+    if (place == stops_.end()) place = stops_.begin();
+  }
+  const auto number = static_cast<std::size_t>(place - stops_.begin());
+  stops_.erase(place);
+  if (number < judged_stops_) --judged_stops_;
 }
 
 void Monitor::handle(const RunStart& event) {
@@ -268,16 +295,20 @@ std::string Monitor::why_no_obligation(const Task& task) const {
 }
 
 // Says whether there was a run to end.
-bool Monitor::end_run(Task& task, const char* how) {
+bool Monitor::end_run(Task& task, const std::optional<Instant>& ended) {
   // S4: G(RE_x → Y Running_x)
   // EA6: G(Crash → (¬RE_x W RS_x))
   if (!task.running()) {
     if (task.interrupted()) {
-      violate("EA6", quote(task.name()) + how + ", though a crash had interrupted it");
+      violate("EA6", quote(task.name()) + " ended a run, though a crash had interrupted it");
     } else {
-      violate("S4", quote(task.name()) + how + " that had not started");
+      violate("S4", quote(task.name()) + " ended a run that had not started");
     }
     return false;
+  }
+  // H10: it ran itself until it returned. What the scheduler took to notice and to record is its.
+  if (ended && running_.size() <= setting_.max_concurrent) {
+    clock_.saturation().forget_after(std::max(*ended, task.started()));
   }
   task.run_end();
   running_.erase(&task);
@@ -289,7 +320,7 @@ bool Monitor::end_run(Task& task, const char* how) {
 void Monitor::handle(const RunSuccess& event) {
   act("a run succeeded");
   Task& ended = task(event.task);
-  if (!end_run(ended, " ended a run")) return forget(ended);
+  if (!end_run(ended, event.ended)) return forget(ended);
   // S2: AtMostOne(Due_x, RSucc_x); the pulses are those of the schedule now registered (H8)
   const auto successes = ended.succeed();
   if (successes && ended.schedule != nullptr) {
@@ -307,7 +338,7 @@ void Monitor::handle(const RunSuccess& event) {
 void Monitor::handle(const RunFailure& event) {
   act("a run failed");
   Task& ended = task(event.task);
-  if (!end_run(ended, " ended a run")) return forget(ended);
+  if (!end_run(ended, event.ended)) return forget(ended);
   if (ended.registration != nullptr) {
     // RetryDue_x at i := ∃j. τ(j) + rd(x) = τ(i) ∧ REf_x at j, for the newest failure (RULES H2)
     ended.run_failure(clock_.now(), ended.registration->retry_delay);
@@ -324,7 +355,8 @@ void Monitor::handle(const Crash& /*event*/) {
   initializations_.clear();
   initialization_deadline_ = Micros::max();
   stops_.clear();
-  overdue_stops_ = 0;
+  judged_stops_ = 0;
+  had_list_ = false;
   for (Task* task : running_) task->crash(clock_.now());
   running_.clear();
   saturate();
@@ -400,7 +432,7 @@ void Monitor::forget(Task& task) {
 
 void Monitor::owe(Task& task) {
   if (task.owed_since || !obligation(task)) return;
-  task.owed_since = clock_.usable();
+  task.owed_since = clock_.granted();
   task.owed_at = clock_.now();
   owed_.splice(owed_.end(), idle_, task.owed);
 }

@@ -41,7 +41,8 @@ struct Setting {
 //   monitor.open();   // what is still to be done
 class Monitor {
  public:
-  Monitor(const Setting& setting, Judgement judgement);
+  // `refused` is told what the environment has refused, which is no violation of anything.
+  Monitor(const Setting& setting, Judgement judgement, Refused refused = {});
   Monitor(const Monitor&) = delete;
   Monitor& operator=(const Monitor&) = delete;
 
@@ -66,11 +67,14 @@ class Monitor {
     Micros since;
     Instant at;
     Micros budget;
+    CallNumber call;
     bool reported = false;
   };
   // A stop() that has not returned.
   struct Stop {
     Instant at;
+    bool binding;  // L3 binds it: the scheduler has had a list (RULES H12)
+    CallNumber call;
     std::optional<Micros> quiescent_since{};  // FirstQuiescentSince(SS_R)
   };
 
@@ -89,8 +93,9 @@ class Monitor {
   void handle(const Freeze& event);
 
   void act(const char* action);
-  bool end_run(Task& task, const char* how);
+  bool end_run(Task& task, const std::optional<Instant>& ended);
   void start_time_of_stops();
+  [[nodiscard]] std::deque<Initialization>::iterator find_call(CallNumber call);
   Initialization answer(const std::deque<Initialization>::iterator& place);
   void find_initialization_deadline();
   void register_list(std::vector<TracedRegistration> list);
@@ -117,6 +122,7 @@ class Monitor {
 
   Setting setting_;
   Judgement judgement_;
+  Refused refused_;
   Pulses pulses_;
   ComputeClock clock_;
   std::size_t line_ = 0;
@@ -126,10 +132,11 @@ class Monitor {
   std::vector<TracedRegistration> list_;  // R of Registered_R
   Micros budget_;                         // of what is linear in |R|
   bool active_ = false;
+  bool had_list_ = false;  // since the last crash
   std::deque<Initialization> initializations_;
   Micros initialization_deadline_ = Micros::max();  // of those that are not overdue
   std::deque<Stop> stops_;
-  std::size_t overdue_stops_ = 0;  // the first so many of them
+  std::size_t judged_stops_ = 0;  // the first so many of them are overdue, or L3 does not bind them
 
   // The tasks that are owed a run, the longest first; those whose budget has run out; and the rest.
   // Each has its node in one of them.

@@ -272,6 +272,103 @@ TEST(Monitor, stands_still_while_as_much_runs_as_may) {
   EXPECT_EQ(second(2), "L1");
 }
 
+// H10: what the scheduler takes to notice that a callback has returned is its own time.
+TEST(Monitor, goes_on_from_when_a_callback_returned) {
+  const auto second = [](const char* ended) {
+    return Trace{{.max_concurrent = 1}}
+        .initialize("00:30:00", {hourly, other_hourly})
+        .start("01:00:00", "a")
+        .on("01:30:00", RunSuccess{"a", at(std::string{"2025-03-03T"} + ended + "Z")})
+        .run("01:30:00", "b")
+        .axioms();
+  };
+  EXPECT_EQ(second("01:29:30"), "");
+  EXPECT_EQ(second("01:28:58"), "L1");
+  EXPECT_EQ(second("00:00:00"), "L1");  // it cannot have returned before it was started
+}
+
+// H10: whichever of several ends is told first.
+TEST(Monitor, takes_late_ends_in_any_order) {
+  const TracedRegistration third{"c", "0 * * * *", 5min};
+  const auto axioms = [&](const char* first, const char* second) {
+    const auto ended = [](const char* name) {
+      return at(*name == 'a' ? "2025-03-03T01:01:00Z" : "2025-03-03T01:28:00Z");
+    };
+    return Trace{{.max_concurrent = 2}}
+        .initialize("00:30:00", {hourly, other_hourly, third})
+        .start("01:00:00", "a")
+        .start("01:00:00", "b")
+        .on("01:29:00", RunSuccess{first, ended(first)})
+        .on("01:29:00", RunSuccess{second, ended(second)})
+        .run("01:29:00", "c")
+        .axioms();
+  };
+  EXPECT_EQ(axioms("a", "b"), "L1");
+  EXPECT_EQ(axioms("b", "a"), "L1");
+}
+
+// H12
+TEST(Monitor, does_not_blame_a_scheduler_for_what_the_world_refuses) {
+  std::vector<std::string> refused;
+  std::size_t violations = 0;
+  Monitor monitor{{},
+                  [&](const Violation& /*violation*/) { ++violations; },
+                  [&](const Refusal& refusal) { refused.push_back(refusal.text()); }};
+  const Instant noon = at("2025-03-03T12:00:00Z");
+  monitor.on(2, noon, InitStart{{hourly}});
+  monitor.on(3, noon, InitFailure{"StateHeldError", RefusalCause::environment});
+  monitor.on(4, noon, InitStart{{hourly}});
+  monitor.on(5, noon, InitFailure{"InvalidRegistrationError", RefusalCause::unseen});
+  EXPECT_EQ(violations, 0U);
+  EXPECT_EQ(refused,
+            std::vector<std::string>{"the environment refused an initialize at line 3 "
+                                     "(2025-03-03T12:00:00.000Z): StateHeldError"});
+
+  monitor.on(6, noon, InitStart{{hourly}});
+  monitor.on(7, noon, InitFailure{"StateHeldError"});
+  EXPECT_EQ(violations, 1U);
+}
+
+// H12: an answer is that of the call with its number.
+TEST(Monitor, pairs_calls_and_answers_by_their_number) {
+  const TracedRegistration invalid{"b", "@daily", 0ms};
+  EXPECT_EQ(Trace{}
+                .on("00:00:00", InitStart{{hourly}, 1})
+                .on("00:00:00", InitStart{{invalid}, 2})
+                .on("00:00:00", InitSuccess{2})
+                .axioms(),
+            "S5");
+  EXPECT_EQ(Trace{}
+                .on("00:00:00", InitStart{{hourly}, 1})
+                .on("00:00:00", InitStart{{invalid}, 2})
+                .on("00:00:00", InitFailure{"Error", RefusalCause::list, 1})
+                .axioms(),
+            "S5");
+  Trace stops;
+  stops.initialize("00:00:00", {hourly}).run("00:00:00", "a");
+  stops.on("00:00:10", StopStart{1}).on("00:00:30", StopStart{2}).on("00:00:40", StopEnd{2});
+  EXPECT_EQ(stops.open().at(0),
+            "L3 is open since 2025-03-03T00:00:10.000Z: a stop has not returned");
+}
+
+// H12: a scheduler that never had a list has nothing to stop.
+TEST(Monitor, lets_a_stop_take_its_time_where_there_was_never_a_list) {
+  EXPECT_EQ(Trace{}.on("01:00:00", StopStart{}).on("02:00:00", StopEnd{}).axioms(), "");
+  EXPECT_EQ(Trace{}
+                .initialize("00:00:00", {})
+                .on("01:00:00", StopStart{})
+                .on("02:00:00", StopEnd{})
+                .axioms(),
+            "L3");
+  EXPECT_EQ(Trace{}
+                .initialize("00:00:00", {})
+                .on("00:30:00", Crash{})
+                .on("01:00:00", StopStart{})
+                .on("02:00:00", StopEnd{})
+                .axioms(),
+            "");
+}
+
 TEST(Monitor, wants_initialize_and_stop_to_return) {
   EXPECT_EQ(Trace{}.on("00:00:00", InitStart{{hourly}}).on("00:01:01.001", InitSuccess{}).axioms(),
             "L2");

@@ -88,7 +88,7 @@ class Task {
   bool awaits_pulse = false;  // it is among those that its schedule will tell
 
   // The obligation that L1 bounds; belongs to the monitor.
-  std::optional<Micros> owed_since{};  // by the clock that L1 goes by
+  std::optional<Micros> owed_since{};  // what compute had been granted then
   Instant owed_at{};
   bool overdue = false;  // its budget has run out, which has been told
   std::list<Task*>::iterator owed{};

@@ -36,6 +36,17 @@ struct Open {
   [[nodiscard]] std::string text() const;
 };
 
+// An initialize() of a valid list that the world refused (RULES H12): nobody's fault but its own.
+struct Refusal {
+  std::size_t line;
+  Instant at;
+  std::string error;
+
+  // the environment refused an initialize at line 8 (2025-03-09T06:58:00.000Z): StateHeldError
+  [[nodiscard]] std::string text() const;
+};
+
+using Refused = std::function<void(const Refusal&)>;
 using Judgement = std::function<void(const Violation&)>;
 
 }  // namespace dutiful::theory

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <variant>
@@ -19,24 +21,48 @@ struct TracedRegistration {
   friend bool operator==(const TracedRegistration&, const TracedRegistration&) = default;
 };
 
+// Which initialize() or stop() an event is of, where several may be under way: a call and its
+// answer have the same number. None: the calls are answered in the order that RULES I4 gives them.
+using CallNumber = std::optional<std::uint64_t>;
+
+// Why an initialize() was refused (RULES H12).
+enum class RefusalCause : std::uint8_t {
+  list,         // the list is invalid, or the scheduler was active already
+  environment,  // the list is valid, but the state is held or damaged, or cannot be written
+  unseen,       // the list is invalid for what no trace shows: a callback, a time limit
+};
+
 struct InitStart {
   std::vector<TracedRegistration> registrations;
+  CallNumber call{};
 };
-struct InitSuccess {};
+struct InitSuccess {
+  CallNumber call{};
+};
 struct InitFailure {
   std::string error;  // the error's name
+  RefusalCause cause = RefusalCause::list;
+  CallNumber call{};
 };
-struct StopStart {};
-struct StopEnd {};
+struct StopStart {
+  CallNumber call{};
+};
+struct StopEnd {
+  CallNumber call{};
+};
 struct RunStart {
   std::string task;
   std::string reason;  // cron, retry, orphan, boot
 };
+// An end is observed when it is recorded (RULES H5). Where the callback had returned before that,
+// `ended` says when (RULES H10).
 struct RunSuccess {
   std::string task;
+  std::optional<Instant> ended{};
 };
 struct RunFailure {
   std::string task;
+  std::optional<Instant> ended{};
 };
 struct Crash {};
 struct Freeze {

@@ -20,23 +20,17 @@ void InFlight::on(Instant at, const TraceEvent& event) {
   if (const auto* start = std::get_if<RunStart>(&event)) {
     started_.insert_or_assign(start->task, at);
     interrupted_.erase(start->task);
-  } else if (const auto* success = std::get_if<RunSuccess>(&event)) {
-    started_.erase(success->task);
-  } else if (const auto* failure = std::get_if<RunFailure>(&event)) {
-    started_.erase(failure->task);
+  } else if (const auto* ended = std::get_if<RunSuccess>(&event)) {
+    started_.erase(ended->task);
+  } else if (const auto* failed = std::get_if<RunFailure>(&event)) {
+    started_.erase(failed->task);
   } else if (const auto* initialize = std::get_if<InitStart>(&event)) {
-    initializing_.push_back(initialize->registrations);
-  } else if (std::holds_alternative<InitSuccess>(event)) {
+    initializing_.push_back(*initialize);
+  } else if (const auto* success = std::get_if<InitSuccess>(&event)) {
     active_ = true;
-    if (!initializing_.empty()) initializing_.pop_front();
+    answer(success->call, false);
   } else if (const auto* refusal = std::get_if<InitFailure>(&event)) {
-    if (initializing_.empty()) return;
-    // Of concurrent ones, the first proceeds and the others are told so (RULES I4).
-    if (refusal->error == "SchedulerAlreadyActiveError") {
-      initializing_.pop_back();
-    } else {
-      initializing_.pop_front();
-    }
+    answer(refusal->call, refusal->error == "SchedulerAlreadyActiveError");
   } else if (std::holds_alternative<StopStart>(event)) {
     stopping_ = true;
   } else if (std::holds_alternative<StopEnd>(event)) {
@@ -50,11 +44,22 @@ void InFlight::on(Instant at, const TraceEvent& event) {
   }
 }
 
+void InFlight::answer(CallNumber call, bool refused) {
+  if (initializing_.empty()) return;
+  if (call) {
+    std::erase_if(initializing_, [&](const InitStart& start) { return start.call == call; });
+  } else if (refused) {  // of concurrent ones, the first proceeds (RULES I4)
+    initializing_.pop_back();
+  } else {
+    initializing_.pop_front();
+  }
+}
+
 std::vector<TracedEvent> InFlight::untold(std::span<const DurableTask> state) const {
   std::vector<TracedEvent> events;
   if (!alive()) return events;
-  if (!initializing_.empty() && is_registered(initializing_.front(), state)) {
-    events.push_back({Instant::min(), InitSuccess{}});
+  if (!initializing_.empty() && is_registered(initializing_.front().registrations, state)) {
+    events.push_back({Instant::min(), InitSuccess{initializing_.front().call}});
   }
   for (const DurableTask& task : state) {
     const std::string& name = task.registration.name;

@@ -38,9 +38,11 @@ class InFlight {
   [[nodiscard]] std::vector<TracedEvent> untold(std::span<const DurableTask> state) const;
 
  private:
+  void answer(CallNumber call, bool refused);
+
   bool active_ = false;
   bool stopping_ = false;
-  std::deque<std::vector<TracedRegistration>> initializing_;  // lists that are not answered yet
+  std::deque<InitStart> initializing_;  // those that are not answered yet
   std::unordered_map<std::string, Instant> started_;
   std::unordered_map<std::string, Instant> interrupted_;  // by an earlier crash, which was told
 };

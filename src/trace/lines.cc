@@ -13,6 +13,10 @@ namespace {
 
 constexpr std::string_view version = "dutiful/1";
 
+// RefusalCause; that of the list is not written.
+constexpr std::string_view environment_cause = "environment";
+constexpr std::string_view unseen_cause = "unseen";
+
 template <typename Policy>
 using Names = std::array<std::pair<std::string_view, Policy>, 2>;
 
@@ -86,7 +90,7 @@ TraceHeader read_header(std::string_view text) {
 
 // The fields of an event, as the line has them; empty where it has none of that name.
 struct Fields {
-  std::string_view at, event, task, reason, error, until, registrations;
+  std::string_view at, event, task, reason, error, cause, call, ended, until, registrations;
 
   std::string_view* find(std::string_view key) {
     if (key == "at") return &at;
@@ -94,6 +98,9 @@ struct Fields {
     if (key == "task") return &task;
     if (key == "reason") return &reason;
     if (key == "error") return &error;
+    if (key == "cause") return &cause;
+    if (key == "call") return &call;
+    if (key == "ended") return &ended;
     if (key == "until") return &until;
     if (key == "registrations") return &registrations;
     return nullptr;
@@ -119,6 +126,27 @@ Instant read_instant(std::string_view raw, const char* field) {
                     ", which is not an instant like 2025-03-09T06:58:00.000Z");
   }
   return timestamp->instant(*timestamp->offset);
+}
+
+RefusalCause read_cause(std::string_view raw) {
+  if (raw.empty()) return RefusalCause::list;
+  const std::string name = read_text(raw, "cause");
+  if (name == environment_cause) return RefusalCause::environment;
+  if (name == unseen_cause) return RefusalCause::unseen;
+  throw JsonError("unknown cause " + quote(name) + "; there are " + quote(environment_cause) +
+                  " and " + quote(unseen_cause));
+}
+
+CallNumber read_call(std::string_view raw) {
+  if (raw.empty()) return {};
+  const std::int64_t number = JsonCursor{raw}.read_integer();
+  if (number < 0) throw JsonError("the field \"call\" is " + std::to_string(number) + ", below 0");
+  return static_cast<std::uint64_t>(number);
+}
+
+std::optional<Instant> read_ended(std::string_view raw) {
+  if (raw.empty()) return {};
+  return read_instant(raw, "ended");
 }
 
 std::vector<TracedRegistration> read_registrations(std::string_view raw, std::size_t column) {
@@ -157,19 +185,33 @@ TraceEvent make_event(const Fields& fields, std::string_view line) {
   if (name == "RunStart") {
     return RunStart{read_text(fields.task, "task"), read_text(fields.reason, "reason")};
   }
-  if (name == "RunSuccess") return RunSuccess{read_text(fields.task, "task")};
-  if (name == "RunFailure") return RunFailure{read_text(fields.task, "task")};
+  if (name == "RunSuccess") {
+    return RunSuccess{read_text(fields.task, "task"), read_ended(fields.ended)};
+  }
+  if (name == "RunFailure") {
+    return RunFailure{read_text(fields.task, "task"), read_ended(fields.ended)};
+  }
   if (name == "InitStart") {
     const auto column = static_cast<std::size_t>(fields.registrations.data() - line.data()) + 1;
-    return InitStart{read_registrations(fields.registrations, column)};
+    return InitStart{read_registrations(fields.registrations, column), read_call(fields.call)};
   }
-  if (name == "InitSuccess") return InitSuccess{};
-  if (name == "InitFailure") return InitFailure{read_text(fields.error, "error")};
-  if (name == "StopStart") return StopStart{};
-  if (name == "StopEnd") return StopEnd{};
+  if (name == "InitSuccess") return InitSuccess{read_call(fields.call)};
+  if (name == "InitFailure") {
+    return InitFailure{
+        read_text(fields.error, "error"), read_cause(fields.cause), read_call(fields.call)};
+  }
+  if (name == "StopStart") return StopStart{read_call(fields.call)};
+  if (name == "StopEnd") return StopEnd{read_call(fields.call)};
   if (name == "Crash") return Crash{};
   if (name == "Freeze") return Freeze{read_instant(fields.until, "until")};
   throw JsonError("unknown event " + quote(name));
+}
+
+// When the callback returned whose end this is; none of another event.
+std::optional<Instant> ended_of(const TraceEvent& event) {
+  if (const auto* success = std::get_if<RunSuccess>(&event)) return success->ended;
+  if (const auto* failure = std::get_if<RunFailure>(&event)) return failure->ended;
+  return {};
 }
 
 TracedEvent read_event(std::string_view text) {
@@ -180,37 +222,64 @@ TracedEvent read_event(std::string_view text) {
     if (std::string_view* field = fields.find(key)) *field = raw;
   });
   json.end();
-  return {read_instant(fields.at, "at"), make_event(fields, text)};
+  TracedEvent traced{read_instant(fields.at, "at"), make_event(fields, text)};
+  if (const auto ended = ended_of(traced.event); ended && *ended > traced.at) {
+    throw JsonError("the field \"ended\" is " + format_utc(*ended) + ", after the end's own " +
+                    format_utc(traced.at));
+  }
+  return traced;
 }
 
 std::string field(const char* name, std::string_view value) {
   return std::string{",\""}.append(name).append("\":").append(value);
 }
 
-std::string fields_of(const InitStart& event) {
-  return field("event", "\"InitStart\"") + field("registrations", to_json(event.registrations));
+std::string fields_of(CallNumber call) {
+  return call ? field("call", std::to_string(*call)) : std::string{};
 }
-std::string fields_of(const InitSuccess& /*event*/) {
-  return field("event", "\"InitSuccess\"");
+std::string fields_of(RefusalCause cause) {
+  switch (cause) {
+    case RefusalCause::environment:
+      return field("cause", quote(environment_cause));
+    case RefusalCause::unseen:
+      return field("cause", quote(unseen_cause));
+    case RefusalCause::list:
+      break;
+  }
+  return {};
+}
+std::string fields_of(const std::optional<Instant>& ended) {
+  return ended ? field("ended", quote(format_utc(*ended))) : std::string{};
+}
+
+std::string fields_of(const InitStart& event) {
+  return field("event", "\"InitStart\"") + fields_of(event.call) +
+         field("registrations", to_json(event.registrations));
+}
+std::string fields_of(const InitSuccess& event) {
+  return field("event", "\"InitSuccess\"") + fields_of(event.call);
 }
 std::string fields_of(const InitFailure& event) {
-  return field("event", "\"InitFailure\"") + field("error", json_string(event.error));
+  return field("event", "\"InitFailure\"") + fields_of(event.call) +
+         field("error", json_string(event.error)) + fields_of(event.cause);
 }
-std::string fields_of(const StopStart& /*event*/) {
-  return field("event", "\"StopStart\"");
+std::string fields_of(const StopStart& event) {
+  return field("event", "\"StopStart\"") + fields_of(event.call);
 }
-std::string fields_of(const StopEnd& /*event*/) {
-  return field("event", "\"StopEnd\"");
+std::string fields_of(const StopEnd& event) {
+  return field("event", "\"StopEnd\"") + fields_of(event.call);
 }
 std::string fields_of(const RunStart& event) {
   return field("event", "\"RunStart\"") + field("task", json_string(event.task)) +
          field("reason", json_string(event.reason));
 }
 std::string fields_of(const RunSuccess& event) {
-  return field("event", "\"RunSuccess\"") + field("task", json_string(event.task));
+  return field("event", "\"RunSuccess\"") + field("task", json_string(event.task)) +
+         fields_of(event.ended);
 }
 std::string fields_of(const RunFailure& event) {
-  return field("event", "\"RunFailure\"") + field("task", json_string(event.task));
+  return field("event", "\"RunFailure\"") + field("task", json_string(event.task)) +
+         fields_of(event.ended);
 }
 std::string fields_of(const Crash& /*event*/) {
   return field("event", "\"Crash\"");

@@ -28,10 +28,22 @@ TEST(TraceLines, are_read_and_written_alike) {
 {"at":"2025-03-09T06:58:00.001Z","event":"RunStart","task":"a","reason":"boot"}
 {"at":"2025-03-09T06:58:02.500Z","event":"RunFailure","task":"a"}
 {"at":"2025-03-09T06:58:02.500Z","event":"RunSuccess","task":"b"}
+{"at":"2025-03-09T06:58:02.500Z","event":"RunSuccess","task":"c","ended":"2025-03-09T06:58:01.000Z"}
+{"at":"2025-03-09T06:58:02.500Z","event":"RunFailure","task":"d","ended":"2025-03-09T06:58:02.500Z"}
 {"at":"2025-03-09T06:58:03.000Z","event":"Freeze","until":"2025-03-09T06:59:03.000Z"}
 {"at":"2025-03-09T06:59:03.000Z","event":"StopStart"}
 {"at":"2025-03-09T06:59:03.000Z","event":"StopEnd"}
 {"at":"2025-03-09T06:59:30.000Z","event":"Crash"}
+{"at":"2025-03-09T06:59:31.000Z","event":"InitStart","call":1,"registrations":[]}
+{"at":"2025-03-09T06:59:31.000Z","event":"InitStart","call":2,"registrations":[]}
+{"at":"2025-03-09T06:59:31.000Z","event":"InitFailure","call":2,"error":"SchedulerAlreadyActiveError"}
+{"at":"2025-03-09T06:59:31.000Z","event":"InitSuccess","call":1}
+{"at":"2025-03-09T06:59:31.000Z","event":"StopStart","call":3}
+{"at":"2025-03-09T06:59:31.000Z","event":"StopEnd","call":3}
+{"at":"2025-03-09T06:59:31.000Z","event":"InitStart","call":4,"registrations":[]}
+{"at":"2025-03-09T06:59:31.000Z","event":"InitFailure","call":4,"error":"StateHeldError","cause":"environment"}
+{"at":"2025-03-09T06:59:31.000Z","event":"InitStart","call":5,"registrations":[]}
+{"at":"2025-03-09T06:59:31.000Z","event":"InitFailure","call":5,"error":"InvalidRegistrationError","cause":"unseen"}
 )";
   std::string expected = text;
   expected.replace(expected.find("\\n"), 2, "\\u000a");  // as json_string() has it
