@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <type_traits>
@@ -23,6 +24,17 @@ enum class Reason : std::uint8_t {
 // "cron", "retry", "orphan" or "boot", as traces and events spell it.
 [[nodiscard]] const char* name_of(Reason reason) noexcept;
 
+// Why a run is asked to end.
+enum class StopReason : std::uint8_t {
+  time_limit,  // its time limit is over; however it ends, it has failed (RULES X2)
+  stopping,    // stop() was called, which waits for it; it may as well go on to its end (RULES I5)
+};
+
+// "time_limit" or "stopping".
+[[nodiscard]] const char* name_of(StopReason reason) noexcept;
+
+class StopState;
+
 // One run of a task.
 struct RunInfo {
   std::string task;
@@ -30,7 +42,14 @@ struct RunInfo {
   Instant pulse;  // the instant it was due; of a retry or an orphan, that of the first attempt
   std::uint32_t attempt;  // from 1
   Instant started;
-  std::stop_token stop;  // asks the run to end: its time limit is over
+  std::stop_token stop{};  // asks the run to end; stop_reason() says why
+  // The same, but silent when the scheduler is stopped: for a run that is told of that in another
+  // way, or is to go on.
+  std::stop_token must_end{};
+  std::shared_ptr<const StopState> stop_state{};  // belongs to the scheduler
+
+  // Nothing before `stop` asks. Where there are two reasons, the one that presses.
+  [[nodiscard]] std::optional<StopReason> stop_reason() const noexcept;
 
   // The same for every attempt to do the same work, and for nothing else: a callback that keeps it
   // with what it did can tell whether it did so already (RULES P8).

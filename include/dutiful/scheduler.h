@@ -33,6 +33,8 @@ class Clock {
  public:
   virtual ~Clock() = default;
   [[nodiscard]] virtual Instant now() const = 0;
+  // The time since some moment, by a clock that is never set: what durations are measured by.
+  [[nodiscard]] virtual Duration monotonic() const;
 
   // Makes `descriptor()` readable at that instant, and whenever the clock is set. Replaces the
   // alarm before; Instant::max() is none.
@@ -100,7 +102,14 @@ class Scheduler {
   // time and from several threads, but not from a callback of the same scheduler, which gets a
   // StopSchedulerError. So does a stop whose last ends could not be recorded for some seconds: it
   // has stopped all the same, and those runs will be started again as interrupted.
+  //
+  // Running callbacks are asked to end (RunInfo::stop), but never forced to.
   void stop();
+
+  // The same, but returns after so long at the latest, with the names of the tasks whose runs go
+  // on. None: it has stopped. Otherwise it is still stopping, holds its state and starts nothing; a
+  // later stop() waits on.
+  [[nodiscard]] std::vector<std::string> stop(Duration patience);
 
  private:
   class Impl;

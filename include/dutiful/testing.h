@@ -23,11 +23,13 @@ class ManualClock : public Clock {
   ManualClock(const ManualClock&) = delete;
   ManualClock& operator=(const ManualClock&) = delete;
 
-  // Moves the clock, forward or back, and waits until the scheduler has taken notice.
+  // Sets the clock, forward or back, and waits until the scheduler has taken notice.
   void set(Instant now);
+  // The same, and so much time has passed: it counts for durations.
   void advance(Duration duration);
 
   [[nodiscard]] Instant now() const override;
+  [[nodiscard]] Duration monotonic() const override;
   void set_alarm(Instant instant) override;
   void take_alarm() override;
   [[nodiscard]] int descriptor() const override { return descriptor_; }
@@ -37,6 +39,7 @@ class ManualClock : public Clock {
   mutable std::mutex mutex_;
   std::condition_variable alarm_set_;
   Instant now_;
+  Duration monotonic_{};
   Instant alarm_ = Instant::max();
   std::uint64_t alarms_ = 0;  // how often one was set
 };
@@ -60,7 +63,8 @@ class VirtualScheduler {
   VirtualScheduler& operator=(const VirtualScheduler&) = delete;
 
   void initialize(std::vector<Registration> registrations);
-  // Runs that were kept must be settled first; throws StopSchedulerError otherwise.
+  // Runs that were kept are asked to end (RunInfo::stop). They must be settled then, or before;
+  // throws StopSchedulerError otherwise, and goes on.
   void stop();
   // As if the process had died: runs that are going on are interrupted.
   void crash();

@@ -257,7 +257,7 @@ class Commands::Impl {
   // nothing may fail, so there is room for everything before.
   void spawn(std::unique_ptr<Running>& running, const Order& order, bool ending) {
     if (ending) throw SpawnError("the daemon is ending");
-    if (running->run.info().stop.stop_requested()) {
+    if (running->run.info().must_end.stop_requested()) {
       running->result.past_time_limit = true;
       throw SpawnError("its time limit was over before it could be");
     }
@@ -288,7 +288,7 @@ class Commands::Impl {
       started.child.output.reset();  // it runs; only its output is lost
     }
     // May be called at once, and by any thread.
-    started.on_stop.emplace(started.run.info().stop, [this, serial] {
+    started.on_stop.emplace(started.run.info().must_end, [this, serial] {
       {
         const Lock lock{mutex_};
         overdue_.push_back(serial);

@@ -109,6 +109,14 @@ class Core {
     }
   }
 
+  // Registered or not.
+  template <typename Visitor>
+  void for_each_running(Visitor visit) const {
+    for (const Task& task : tasks_) {
+      if (task.in_use && task.progress.state == TaskState::running) visit(task);
+    }
+  }
+
   // The registered tasks as a store would hold them.
   [[nodiscard]] std::vector<TaskRecord> records() const;
 

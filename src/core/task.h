@@ -28,7 +28,12 @@ struct TaskConfig {
   std::string name;
   std::string cron;
   Duration retry_delay{};
-  std::uint32_t registration = 0;  // its place in the list it came with; says nothing of the task
+
+  // What says nothing of the task itself: its place in the list it came with, and what is checked
+  // with the rest of a registration (RULES I3) though others go by it.
+  std::uint32_t registration = 0;
+  bool has_callback = true;
+  Duration time_limit{};
 
   friend bool operator==(const TaskConfig& a, const TaskConfig& b) {
     return a.name == b.name && a.cron == b.cron && a.retry_delay == b.retry_delay;

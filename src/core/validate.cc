@@ -64,7 +64,15 @@ void validate(std::span<const TaskConfig> list) {
       }
     }
     valid = &config.cron;
+    if (!config.has_callback) {
+      throw InvalidRegistrationError("callback", "null", "is missing; give the task a function");
+    }
     if (config.retry_delay < Duration::zero()) throw NegativeRetryDelayError(config.retry_delay);
+    if (config.time_limit < Duration::zero()) {
+      throw InvalidRegistrationError("timeLimit",
+                                     std::to_string(config.time_limit.count()) + " ms",
+                                     "is negative; zero means no limit");
+    }
   }
 }
 

@@ -9,12 +9,13 @@
 #include "core/validate.h"
 #include "engine/durable.h"
 #include "engine/identifier.h"
+#include "engine/refusal.h"
 
 namespace dutiful {
 namespace {
 
-InitStart traced(const std::vector<TaskConfig>& list) {
-  InitStart event;
+InitStart traced(const std::vector<TaskConfig>& list, CallNumber call) {
+  InitStart event{.registrations = {}, .call = call};
   for (const TaskConfig& config : list) {
     event.registrations.push_back({config.name, config.cron, config.retry_delay});
   }
@@ -47,48 +48,42 @@ Engine::Engine(const Calendar& calendar,
       calendar_(calendar),
       core_(calendar, policies.max_concurrent) {}
 
-void Engine::initialize(std::vector<TaskConfig> list, Instant now) {
-  if (trace_.listens()) trace_.on(now, traced(list));
-  bool takes_state = false;
-  const auto how = [&](std::string_view name) -> TraceEvent {
-    // A valid list does not fail (S5). Where the world is not ready for it, nothing has begun: for
-    // the theory that is a process that came and went.
-    if (takes_state) return Crash{};
-    return InitFailure{std::string{name}};
-  };
+void Engine::initialize(std::vector<TaskConfig> list, Instant now, TracedCall call) {
+  if (!call.told_by_caller && trace_.listens()) trace_.on(now, traced(list, call.number));
+  const bool reconcile =
+      lifecycle_ == Lifecycle::running && policies_.reinitialize == Reinitialize::reconcile;
   try {
-    const bool reconcile =
-        lifecycle_ == Lifecycle::running && policies_.reinitialize == Reinitialize::reconcile;
+    // Until a stop has returned the scheduler counts as running (I4).
     if (lifecycle_ != Lifecycle::uninitialized && !reconcile) {
-      throw SchedulerAlreadyActiveError(lifecycle_ == Lifecycle::running ? "running" : "stopping");
+      throw SchedulerAlreadyActiveError("running");
     }
+    reporter_.initialization_started(
+        reconcile ? Reporter::Initialization::again : Reporter::Initialization::first,
+        list.size(),
+        now);
     validate(list);
-    takes_state = !reconcile;
-    replace_list(std::move(list), now);
-  } catch (const Error& error) {
-    fail_initialization(how(error.name()), error.what(), now);
-    throw;
-  } catch (const std::exception& error) {
-    fail_initialization(how("Error"), error.what(), now);
-    throw;
+    replace_list(std::move(list), now, call.number);
   } catch (...) {
-    fail_initialization(how("Error"), "unknown error", now);
+    fail_initialization(call, now);
     throw;
   }
 }
 
-void Engine::fail_initialization(const TraceEvent& how, const std::string& message, Instant now) {
-  watch([&] {
-    trace_.on(now, how);
-    trace_.flush();
-  });
-  reporter_.initialization_failed(message, now);
+// Requires that the error is being handled.
+void Engine::fail_initialization(TracedCall call, Instant now) noexcept {
+  const std::exception_ptr error = std::current_exception();
+  if (!call.told_by_caller) {
+    watch([&] {
+      trace_.on(now, refusal_of(error, call.number));
+      trace_.flush();
+    });
+  }
+  watch([&] { reporter_.initialization_failed(error, now); });
 }
 
-void Engine::replace_list(std::vector<TaskConfig> list, Instant now) {
+void Engine::replace_list(std::vector<TaskConfig> list, Instant now, CallNumber call) {
   const bool reconcile = lifecycle_ == Lifecycle::running;
   const auto kind = reconcile ? Reporter::Initialization::again : Reporter::Initialization::first;
-  reporter_.initialization_started(kind, list.size(), now);
   std::unique_ptr<Store> opened;
   if (!reconcile) opened = open_store_();
   Store& store = reconcile ? *store_ : *opened;
@@ -119,7 +114,7 @@ void Engine::replace_list(std::vector<TaskConfig> list, Instant now) {
   lifecycle_ = Lifecycle::running;
   forget_store_error();
   watch([&] {
-    trace_.on(now, InitSuccess{});
+    trace_.on(now, InitSuccess{call});
     trace_.flush();
   });
   watch([&] { reporter_.initialization_completed(kind, plan, now); });
@@ -134,12 +129,15 @@ void Engine::tell_state(const std::vector<TaskRecord>& records) {
   trace_.recover(state);
 }
 
-void Engine::stop(Instant now) {
-  watch([&] { trace_.on(now, StopStart{}); });
+void Engine::stop(Instant now, TracedCall call) {
+  if (!call.told_by_caller) {
+    watch([&] { trace_.on(now, StopStart{call.number}); });
+    stops_waiting_.push_back(call.number);
+  }
+  stop_told_by_caller_ = call.told_by_caller;
   stop_error_ = nullptr;
-  if (lifecycle_ == Lifecycle::running) watch([&] { reporter_.stop_requested(now); });
-  ++stops_waiting_;
   if (lifecycle_ == Lifecycle::running) {
+    watch([&] { reporter_.stop_requested(now); });
     lifecycle_ = Lifecycle::stopping;
     // Somebody waits: a store that has failed for long is tried at once, and soon again.
     retry_delay_ = Duration::zero();
@@ -150,11 +148,28 @@ void Engine::stop(Instant now) {
 }
 
 void Engine::end(TaskId task, Outcome outcome, Instant now, std::string error) {
+  const Duration duration = now - core_.task(task).progress.last_attempt;
+  end(task, {outcome, std::move(error), now, duration}, now);
+}
+
+void Engine::end(TaskId task, Ending ending, Instant now) {
   make_room(unrecorded_);
-  End end{task, outcome, now, std::move(error), core_.task(task).name, {}};
+  const Outcome outcome = ending.outcome;
+  End end{task, std::move(ending), now, core_.task(task).name, {}};
   core_.end(task, outcome, now);
   end.progress = core_.task(task).progress;
+  // Of a task that was removed no retry will come.
+  if (!core_.task(task).registered) end.progress.retry_at = no_instant;
   unrecorded_.push_back(std::move(end));
+}
+
+std::vector<std::string> Engine::unfinished() const {
+  std::vector<std::string> names;
+  core_.for_each_running([&](const Core::Task& task) { names.push_back(task.name); });
+  for (const End& end : unrecorded_) names.push_back(end.name);
+  std::ranges::sort(names);
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  return names;
 }
 
 void Engine::settle(Instant now) {
@@ -242,27 +257,19 @@ bool Engine::make_durable(const std::vector<Start>& starts, Instant now) {
       // For the theory it dies here, and what it could not record was interrupted (H5).
       stop_error_ = store_error_;
       unrecorded_.clear();
-      watch([&] {
-        trace_.on(now, Crash{});
-        trace_.flush();
-      });
-      stops_waiting_ = 0;
+      if (!stop_told_by_caller_) {
+        watch([&] {
+          trace_.on(now, Crash{});
+          trace_.flush();
+        });
+      }
+      stops_waiting_.clear();
       let_go(now);
     }
     return false;
   }
   forget_store_error();
-  for (End& end : std::exchange(unrecorded_, {})) {
-    watch([&] { reporter_.run_ended(end.name, end.outcome, end.error, end.progress, now); });
-    if (!trace_.listens()) continue;
-    watch([&] {
-      if (end.outcome == Outcome::success) {
-        trace_.on(now, RunSuccess{std::move(end.name)});
-      } else {
-        trace_.on(now, RunFailure{std::move(end.name)});
-      }
-    });
-  }
+  for (End& end : std::exchange(unrecorded_, {})) tell_end(end, now);
   for (const ClockCorrection& correction : std::exchange(corrected_, {})) {
     watch([&] {
       reporter_.clock_corrected(core_.task(correction.task).name, correction.persisted, now);
@@ -270,6 +277,19 @@ bool Engine::make_durable(const std::vector<Start>& starts, Instant now) {
   }
   finish_stop(now);
   return true;
+}
+
+void Engine::tell_end(End& end, Instant now) noexcept {
+  watch([&] { reporter_.run_ended(end.name, end.ending, end.progress, now); });
+  if (!trace_.listens()) return;
+  watch([&] {
+    const auto ended = end.ending.at < now ? std::optional{end.ending.at} : std::nullopt;
+    if (end.ending.outcome == Outcome::success) {
+      trace_.on(now, RunSuccess{std::move(end.name), ended});
+    } else {
+      trace_.on(now, RunFailure{std::move(end.name), ended});
+    }
+  });
 }
 
 void Engine::forget_store_error() {
@@ -280,19 +300,18 @@ void Engine::forget_store_error() {
 }
 
 void Engine::finish_stop(Instant now) {
-  if (lifecycle_ == Lifecycle::running || stops_waiting_ == 0) return;
+  if (lifecycle_ == Lifecycle::running) return;
   if (core_.running() > 0 || !unrecorded_.empty()) return;
-  let_go(now);
-  for (; stops_waiting_ > 0; --stops_waiting_) {
-    watch([&] { trace_.on(now, StopEnd{}); });
+  if (lifecycle_ == Lifecycle::stopping) let_go(now);
+  for (const CallNumber call : std::exchange(stops_waiting_, {})) {
+    watch([&] { trace_.on(now, StopEnd{call}); });
   }
 }
 
 // Of the state, for another to take hold of.
 void Engine::let_go(Instant now) {
-  if (std::exchange(lifecycle_, Lifecycle::uninitialized) == Lifecycle::stopping) {
-    watch([&] { reporter_.stopped(now); });
-  }
+  lifecycle_ = Lifecycle::uninitialized;
+  watch([&] { reporter_.stopped(now); });
   forget_store_error();
   corrected_.clear();  // the next to start finds the same and corrects it again
   store_.reset();

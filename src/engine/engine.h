@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/core.h"
+#include "engine/ending.h"
 #include "engine/reporter.h"
 #include "store/store.h"
 #include "trace/event.h"
@@ -16,6 +17,13 @@ namespace dutiful {
 
 // The scheduler's lifecycle (RULES I2). While stopping, nothing starts, and runs are waited for.
 enum class Lifecycle { uninitialized, running, stopping };
+
+// How a trace is told of an initialize() or stop(). Where several threads may call, only the caller
+// knows when a call began and when it returns: telling both is then its part, but for InitSuccess.
+struct TracedCall {
+  CallNumber number{};
+  bool told_by_caller = false;
+};
 
 class Engine {
  public:
@@ -35,14 +43,16 @@ class Engine {
          Prepare prepare = {});
 
   // RULES I3, I4, P2-P5. Throws the errors of RULES E, and then nothing has changed.
-  void initialize(std::vector<TaskConfig> list, Instant now);
+  void initialize(std::vector<TaskConfig> list, Instant now, TracedCall call = {});
 
   // From here on nothing starts (RULES I5). It has stopped when lifecycle() says uninitialized: at
   // once, or with the settle() or step() that records the last end.
-  void stop(Instant now);
+  void stop(Instant now, TracedCall call = {});
 
-  // The run of a task has ended. What follows from it comes with the next settle() or step(). Where
-  // memory runs out nothing has changed.
+  // The run of a task has ended. What follows from it comes with the next settle() or step(). If
+  // memory runs out, nothing has changed.
+  void end(TaskId task, Ending ending, Instant now);
+  // The same, of a callback that has returned just now.
   void end(TaskId task, Outcome outcome, Instant now, std::string error = {});
 
   // Records the ends, and starts nothing.
@@ -63,23 +73,26 @@ class Engine {
   // The error of the newest transaction, if it failed. It is tried again, later and later.
   [[nodiscard]] const std::exception_ptr& store_error() const { return store_error_; }
 
+  // The tasks whose runs have not ended, or have and are not recorded.
+  [[nodiscard]] std::vector<std::string> unfinished() const;
+
   // Why the last stop could not record every end, if so. Those runs count as interrupted (H5).
   [[nodiscard]] const std::exception_ptr& stop_error() const { return stop_error_; }
 
  private:
   struct End {
     TaskId task;
-    Outcome outcome;
-    Instant at;
-    std::string error;
+    Ending ending;
+    Instant at;  // when it counts from: when it is recorded (H5)
     // The task may be gone, or another, by the time the end is recorded.
     std::string name;
     TaskProgress progress;
   };
 
-  void replace_list(std::vector<TaskConfig> list, Instant now);
+  void replace_list(std::vector<TaskConfig> list, Instant now, CallNumber call);
   void tell_state(const std::vector<TaskRecord>& records);
-  void fail_initialization(const TraceEvent& how, const std::string& message, Instant now);
+  void fail_initialization(TracedCall call, Instant now) noexcept;
+  void tell_end(End& end, Instant now) noexcept;
   void postpone_ends(Instant now);
   [[nodiscard]] std::vector<RowUpdate> updates_of(const std::vector<Start>& starts) const;
   bool make_durable(const std::vector<Start>& starts, Instant now);
@@ -106,7 +119,8 @@ class Engine {
   Core core_;
   std::unique_ptr<Store> store_;
   Lifecycle lifecycle_ = Lifecycle::uninitialized;
-  std::size_t stops_waiting_ = 0;
+  std::vector<CallNumber> stops_waiting_;  // that the engine tells the trace of
+  bool stop_told_by_caller_ = false;
   std::vector<End> unrecorded_;             // ends that the core knows and the store does not
   std::vector<ClockCorrection> corrected_;  // the same of tasks that follow a corrected clock (T7)
   std::exception_ptr store_error_;

@@ -71,6 +71,7 @@ class EngineTest : public testing::Test, public TraceSink {
 
   void on(Instant /*at*/, const TraceEvent& event) override {
     crashed = std::holds_alternative<Crash>(event);
+    if (const auto* failure = std::get_if<InitFailure>(&event)) refusal = *failure;
     if (std::holds_alternative<InitStart>(event)) durable_when_flushed = {};
   }
   void flush() override {
@@ -78,6 +79,7 @@ class EngineTest : public testing::Test, public TraceSink {
   }
   std::optional<bool> durable_when_flushed = false;
   bool crashed = false;  // by the last that was traced
+  InitFailure refusal;   // the last one
 
   void initialize(const std::string& cron, Duration retry_delay = std::chrono::minutes{1}) {
     engine->initialize({{.name = "a", .cron = cron, .retry_delay = retry_delay}}, now);

@@ -113,21 +113,25 @@ TEST_F(EngineTest, stops_only_when_the_last_end_is_recorded) {
   EXPECT_EQ(stored().state, TaskState::awaiting_run);
 }
 
-// I2, P4: an initialization that fails, wherever, changes nothing. S5: for the theory it is a
-// crash, unless the list is wrong.
+// I2, P4: an initialization that fails, wherever, changes nothing. H12: the trace says whether the
+// list or the world was at fault.
 TEST_F(EngineTest, changes_nothing_when_initialization_fails) {
   faults.load = 1;
   EXPECT_THROW(initialize("0 * * * *"), StoreError);
   EXPECT_EQ(engine->lifecycle(), Lifecycle::uninitialized);
-  EXPECT_TRUE(crashed);
+  EXPECT_EQ(refusal.cause, RefusalCause::environment);
   faults.replace = 1;
   EXPECT_THROW(initialize("0 * * * *"), StoreError);
   EXPECT_TRUE(state->rows.empty());
   EXPECT_FALSE(state->held);
   EXPECT_EQ(told("SchedulerInitializationFailed").size(), 2);
-  EXPECT_TRUE(crashed);
+  EXPECT_EQ(told("SchedulerInitializationStarted").size(), 2);
+  EXPECT_EQ(refusal.error, "StoreError");
+  EXPECT_EQ(refusal.cause, RefusalCause::environment);
   EXPECT_THROW(initialize("0 0 0 0 0"), CronExpressionInvalidError);
-  EXPECT_FALSE(crashed);
+  EXPECT_EQ(refusal.error, "CronExpressionInvalidError");
+  EXPECT_EQ(refusal.cause, RefusalCause::list);
+  EXPECT_EQ(told("SchedulerInitializationStarted").size(), 3);
   EXPECT_NO_THROW(initialize("0 * * * *"));
 }
 

@@ -4,6 +4,8 @@
 #include <new>
 #include <utility>
 
+#include <dutiful/errors.h>
+
 #include "time/iso8601.h"
 
 namespace dutiful {
@@ -15,13 +17,18 @@ constexpr std::chrono::minutes delay_max{1};
 // Counting what was missed ends somewhere; a task that missed so many has missed enough.
 constexpr std::int64_t missed_max = 1'000'000;
 
-std::string time_text(Instant instant) {
-  return instant == no_instant ? std::string{"never"} : format_utc(instant);
-}
-
 void add(std::vector<EventField>& fields, std::string_view name, EventField::Value value) {
   EventField field{name, std::move(value)};
   fields.push_back(std::move(field));
+}
+
+// A task that never ran has no such time.
+std::vector<EventField> with_last_execution(std::vector<EventField> fields,
+                                            const TaskProgress& progress) {
+  if (progress.last_attempt != no_instant) {
+    add(fields, "lastExecutionTime", format_utc(progress.last_attempt));
+  }
+  return fields;
 }
 
 std::vector<EventField> state_of(const TaskConfig& config) {
@@ -75,8 +82,7 @@ void Reporter::initialization_completed(Initialization kind, const Plan& plan, I
     tell("TaskRemoved",
          Level::info,
          now,
-         {{"taskName", removed.config.name},
-          {"lastExecutionTime", time_text(removed.progress.last_attempt)}});
+         with_last_execution({{"taskName", removed.config.name}}, removed.progress));
   }
   std::int64_t scheduled = 0;
   for (const PlannedTask& task : plan.tasks) {
@@ -93,7 +99,10 @@ void Reporter::initialization_completed(Initialization kind, const Plan& plan, I
          {{"totalRegistrations", total},
           {"scheduledCount", scheduled},
           {"skippedCount", total - scheduled}});
-    if (total > 0) tell("PollingStarted", Level::debug, now, {});
+  }
+  const bool polls = !plan.tasks.empty();
+  if (polls != std::exchange(polling_, polls)) {
+    tell(polls ? "PollingStarted" : "PollingStopped", Level::debug, now, {});
   }
 }
 
@@ -128,9 +137,8 @@ void Reporter::tell_task(const PlannedTask& task, Instant now) {
     tell("TaskOrphaned",
          Level::warning,
          now,
-         {name,
-          {"lastExecutionTime", time_text(task.progress.last_attempt)},
-          {"schedulerIdentifier", task.before->scheduler}});
+         with_last_execution({name, {"schedulerIdentifier", task.before->scheduler}},
+                             task.progress));
   }
   if (task.corrected_from != no_instant) {
     clock_corrected(task.config.name, task.corrected_from, now);
@@ -143,17 +151,32 @@ void Reporter::tell_task(const PlannedTask& task, Instant now) {
   }
 }
 
-void Reporter::initialization_failed(const std::string& error, Instant now) {
-  tell("SchedulerInitializationFailed", Level::warning, now, {{"error", error}});
+void Reporter::initialization_failed(const std::exception_ptr& error, Instant now) {
+  if (!sink_) return;
+  try {
+    std::rethrow_exception(error);
+  } catch (const SchedulerAlreadyActiveError&) {
+    return;
+  } catch (const StateHeldError& held) {
+    tell("AccessRefused",
+         Level::warning,
+         now,
+         {{"what", held.state()},
+          {"reason", std::string{"the state is in use"}},
+          {"who", held.holder()}});
+  } catch (...) {
+    // Of others there is no more to say than that it failed.
+  }
+  tell("SchedulerInitializationFailed", Level::warning, now, {{"error", message_of(error)}});
 }
 
 void Reporter::stop_requested(Instant now) {
   tell("SchedulerStopRequested", Level::info, now, {});
-  tell("PollingStopRequested", Level::debug, now, {});
+  if (polling_) tell("PollingStopRequested", Level::debug, now, {});
 }
 
 void Reporter::stopped(Instant now) {
-  tell("PollingStopped", Level::debug, now, {});
+  if (std::exchange(polling_, false)) tell("PollingStopped", Level::debug, now, {});
   tell("SchedulerStopped", Level::info, now, {});
 }
 
@@ -162,7 +185,7 @@ void Reporter::poll_started(std::size_t tasks, Instant now) {
   tell("PollStarted",
        Level::debug,
        now,
-       {{"pollTime", time_text(now)}, {"scheduledTaskCount", static_cast<std::int64_t>(tasks)}});
+       {{"pollTime", format_utc(now)}, {"scheduledTaskCount", static_cast<std::int64_t>(tasks)}});
 }
 
 void Reporter::poll_completed(std::size_t executed, Duration duration, Instant now) {
@@ -171,7 +194,7 @@ void Reporter::poll_completed(std::size_t executed, Duration duration, Instant n
   tell("PollCompleted",
        Level::debug,
        now,
-       {{"pollTime", time_text(now)},
+       {{"pollTime", format_utc(now)},
         {"tasksEvaluated", count},
         {"tasksExecuted", count},
         {"duration", duration.count()}});
@@ -194,9 +217,9 @@ void Reporter::run_started(const Start& start, const Core::Task& task, const Cro
   }
 
   std::vector<EventField> fields{
-      name, {"scheduledTime", time_text(start.scheduled)}, {"actualTime", time_text(start.at)}};
+      name, {"scheduledTime", format_utc(start.scheduled)}, {"actualTime", format_utc(start.at)}};
   if (start.reason == Reason::retry) add(fields, "isRetry", true);
-  if (start.reason == Reason::cron) {
+  if (start.reason == Reason::cron || start.reason == Reason::boot) {
     const std::chrono::local_time<Duration> local{
         (start.scheduled + calendar_.zone().offset_at(start.scheduled)).time_since_epoch()};
     const LocalReading reading = calendar_.zone().read(local);
@@ -217,35 +240,29 @@ void Reporter::run_started(const Start& start, const Core::Task& task, const Cro
   }
   tell("TaskRunStarted", Level::info, start.at, std::move(fields));
 
-  // An interrupted run is due again from when it started.
-  const Instant due = start.reason == Reason::orphan ? start.before.last_attempt : start.scheduled;
-  if (start.reason != Reason::boot && start.at - due > delay_max) {
+  // An interrupted run is due again from when it started, a new task from when it came.
+  const Instant due = start.reason == Reason::orphan ? start.before.last_attempt
+                      : start.reason == Reason::boot ? start.before.first_coming
+                                                     : start.scheduled;
+  if (start.at - due > delay_max) {
     tell("SchedulingDelayed",
          Level::warning,
          start.at,
-         {name, {"dueTime", time_text(due)}, {"delay", (start.at - due).count()}});
+         {name, {"dueTime", format_utc(due)}, {"delay", (start.at - due).count()}});
   }
 }
 
 void Reporter::run_ended(const std::string& name,
-                         Outcome outcome,
-                         const std::string& error,
+                         const Ending& ending,
                          const TaskProgress& progress,
                          Instant now) {
   if (!sink_) return;
-  const std::int64_t duration = (now - progress.last_attempt).count();
-  if (outcome == Outcome::success) {
-    tell("TaskRunCompleted",
-         Level::info,
-         now,
-         {{"taskName", name}, {"duration", duration}, {"success", true}});
-    return;
-  }
+  const bool success = ending.outcome == Outcome::success;
   std::vector<EventField> fields{
-      {"taskName", name}, {"duration", duration}, {"success", false}, {"error", error}};
-  if (progress.retry_at != no_instant) {
-    add(fields, "nextRetryAt", time_text(progress.retry_at));
-  }
+      {"taskName", name}, {"duration", ending.duration.count()}, {"success", success}};
+  if (success) return tell("TaskRunCompleted", Level::info, now, std::move(fields));
+  add(fields, "error", ending.error);
+  if (progress.retry_at != no_instant) add(fields, "nextRetryAt", format_utc(progress.retry_at));
   tell("TaskRunFailed", Level::warning, now, std::move(fields));
 }
 
@@ -253,7 +270,7 @@ void Reporter::clock_corrected(const std::string& name, Instant persisted, Insta
   tell("ClockCorrected",
        Level::warning,
        now,
-       {{"taskName", name}, {"persistedTime", time_text(persisted)}});
+       {{"taskName", name}, {"persistedTime", format_utc(persisted)}});
   gaps_told_ = std::min(gaps_told_, now);  // they come again
 }
 
@@ -282,14 +299,14 @@ void Reporter::exhausted(const std::string& error, Instant next_try, Instant now
   tell("ResourcesExhausted",
        Level::error,
        now,
-       {{"error", error}, {"nextTryAt", time_text(next_try)}});
+       {{"error", error}, {"nextTryAt", format_utc(next_try)}});
 }
 
 void Reporter::store_failed(const std::exception_ptr& error, Instant next_try, Instant now) {
   tell("StoreFailed",
        Level::error,
        now,
-       {{"error", message_of(error)}, {"nextTryAt", time_text(next_try)}});
+       {{"error", message_of(error)}, {"nextTryAt", format_utc(next_try)}});
 }
 
 }  // namespace dutiful

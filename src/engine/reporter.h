@@ -7,6 +7,7 @@
 #include <dutiful/events.h>
 
 #include "core/core.h"
+#include "engine/ending.h"
 
 namespace dutiful {
 
@@ -18,7 +19,8 @@ class Reporter {
   enum class Initialization { first, again };
   void initialization_started(Initialization kind, std::size_t total, Instant now);
   void initialization_completed(Initialization kind, const Plan& plan, Instant now);
-  void initialization_failed(const std::string& error, Instant now);
+  // None of one that is refused because the scheduler is active (seed-004: "Events: None").
+  void initialization_failed(const std::exception_ptr& error, Instant now);
 
   void stop_requested(Instant now);
   void stopped(Instant now);
@@ -30,8 +32,7 @@ class Reporter {
   // Requires that the start is durable, and the task still runs.
   void run_started(const Start& start, const Core::Task& task, const CronExpression& cron);
   void run_ended(const std::string& name,
-                 Outcome outcome,
-                 const std::string& error,
+                 const Ending& ending,
                  const TaskProgress& progress,
                  Instant now);
 
@@ -56,6 +57,7 @@ class Reporter {
   EventSink sink_;
   Calendar calendar_;
   Instant gaps_told_ = no_instant;
+  bool polling_ = false;  // there are tasks, and no stop
 };
 
 }  // namespace dutiful

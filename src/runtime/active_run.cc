@@ -4,6 +4,13 @@
 
 namespace dutiful {
 
+Ending ActiveRun::ending() const {
+  if (!timed_out) return {outcome, error, returned, duration};
+  std::string reason = "it ran past its time limit";
+  if (outcome == Outcome::failure && !error.empty()) reason += ": " + error;
+  return {Outcome::failure, std::move(reason), returned, duration};
+}
+
 void ActiveRun::settle(Outcome how, std::string_view reason) noexcept {
   outcome = how;
   try {

@@ -2,12 +2,13 @@
 #pragma once
 
 #include <memory>
-#include <stop_token>
 #include <string>
 
+#include "engine/ending.h"
 #include "runtime/queue.h"
 #include "runtime/registrations.h"
 #include "runtime/settler.h"
+#include "runtime/stop_state.h"
 #include "runtime/wake_up.h"
 #include "sync/mutex.h"
 
@@ -32,13 +33,19 @@ class ActiveRun : public Run::Settler, public std::enable_shared_from_this<Activ
   const TaskId task;
 
   // Belong to the loop.
-  std::stop_source stop{std::nostopstate};
+  std::shared_ptr<StopState> stop;
   Instant deadline = Instant::max();
   bool timed_out = false;
 
-  // How it ended, once it is in the mailbox.
+  // When it began, by the clock's monotonic().
+  Duration began{};
+
+  // How it ended, once it is in the mailbox. Past its time limit it has failed, whatever it says.
+  [[nodiscard]] Ending ending() const;
   Outcome outcome = Outcome::failure;
   std::string error;
+  Instant returned;
+  Duration duration{};
 
   std::shared_ptr<ActiveRun> next;  // see Queue
 
@@ -51,10 +58,14 @@ class ActiveRun : public Run::Settler, public std::enable_shared_from_this<Activ
 // Runs that have ended, on their way from the threads that settle them to the loop.
 class Mailbox {
  public:
-  // Rings where the first one comes, if there is somebody to wake, who must outlive it.
-  explicit Mailbox(WakeUp* wake_up = nullptr) : wake_up_(wake_up) {}
+  // Rings where the first one comes, if there is somebody to wake, who must outlive it; so must the
+  // clock, which says when it came.
+  explicit Mailbox(const Clock& clock, WakeUp* wake_up = nullptr)
+      : clock_(clock), wake_up_(wake_up) {}
 
   void put(std::shared_ptr<ActiveRun> ended) noexcept {
+    ended->returned = clock_.now();
+    ended->duration = clock_.monotonic() - ended->began;
     const Lock lock{mutex_};
     const bool first = ended_.empty();
     ended_.push(std::move(ended));
@@ -66,6 +77,7 @@ class Mailbox {
   }
 
  private:
+  const Clock& clock_;
   WakeUp* wake_up_;
   Mutex mutex_;
   Queue<ActiveRun> ended_ GUARDED_BY(mutex_);

@@ -111,7 +111,7 @@ TEST_F(Exhausted, says_that_memory_has_run_out) {
 
 // The end of a run needs no memory; only its reason does, and there are words for that.
 TEST_F(Exhausted, takes_an_end_without_memory) {
-  const auto mailbox = std::make_shared<Mailbox>();
+  const auto mailbox = std::make_shared<Mailbox>(*clock);
   auto run = std::make_shared<ActiveRun>(7, RunInfo{}, Callback{}, mailbox);
   fail_allocation(1);
   run->settle(Outcome::failure, "a reason that is not kept inside a string object");
@@ -139,7 +139,8 @@ TEST_F(Exhausted, is_not_initialized_without_a_thread) {
                    "raise the limit on threads");
       EXPECT_THROW(std::rethrow_exception(error.cause()), std::system_error);
     }
-    EXPECT_EQ(refused.wait_for(1), Entries{"SchedulerInitializationFailed"});
+    EXPECT_EQ(refused.wait_for(2),
+              (Entries{"SchedulerInitializationStarted", "SchedulerInitializationFailed"}));
     scheduler.stop();  // there is nothing to stop
   }
   scheduler.initialize({task("a", "0 * * * *")});

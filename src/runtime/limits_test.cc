@@ -4,6 +4,7 @@
 #include <future>
 #include <thread>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "runtime/runtime_in_test.h"
@@ -114,8 +115,9 @@ TEST_F(Runtime, enforces_limits_while_it_stops) {
       {limited("heeds",
                [](const RunInfo& run) {
                  std::promise<void> asked;
-                 const std::stop_callback on_stop{run.stop, [&] { asked.set_value(); }};
+                 const std::stop_callback on_stop{run.must_end, [&] { asked.set_value(); }};
                  asked.get_future().wait();
+                 EXPECT_EQ(run.stop_reason(), StopReason::time_limit);  // which presses more
                }),
        limited("does not", [&](const RunInfo& /*run*/) { gate.pass(); })});
   journal.wait_for(2);
@@ -132,6 +134,59 @@ TEST_F(Runtime, enforces_limits_while_it_stops) {
   for (const std::string& failure : failures) {
     EXPECT_NE(failure.find("it ran past its time limit"), std::string::npos) << failure;
   }
+}
+
+// X2: what a run says of its own failure is kept.
+TEST_F(Runtime, keeps_the_error_of_a_run_past_its_time_limit) {
+  Options telling = options();
+  telling.events = [&](const Event& event) {
+    if (event.name == "TaskRunFailed") journal.add(to_json(event));
+  };
+  Scheduler scheduler{telling};
+  Gate begun;
+  scheduler.initialize(
+      {{.name = "a",
+        .cron = "0 * * * *",
+        .callback =
+            [&](const RunInfo& run) {
+              std::promise<void> asked;
+              const std::stop_callback on_stop{run.stop, [&] { asked.set_value(); }};
+              begun.open();
+              asked.get_future().wait();
+              throw std::runtime_error("the tape was full");
+            },
+        .retry_delay = 1h,
+        .time_limit = 10s}});
+  begun.pass();
+  clock->advance(10s);
+  EXPECT_THAT(journal.wait_for(1).front(),
+              testing::HasSubstr("it ran past its time limit: the tape was full"));
+  scheduler.stop();
+}
+
+// V: a duration is by a clock that nobody sets.
+TEST_F(Runtime, measures_durations_by_a_clock_that_is_never_set) {
+  Options telling = options();
+  telling.events = [&](const Event& event) {
+    if (event.name == "TaskRunCompleted") journal.add(to_json(event));
+  };
+  Scheduler scheduler{telling};
+  Gate begun;
+  Gate gate;
+  scheduler.initialize({{"a",
+                         "0 * * * *",
+                         [&] {
+                           begun.open();
+                           gate.pass();
+                         },
+                         1h}});
+  begun.pass();
+  clock->advance(30s);
+  clock->set(clock->now() - 1h);
+  clock->advance(10s);
+  gate.open();
+  EXPECT_THAT(journal.wait_for(1).front(), testing::HasSubstr("\"duration\":40000"));
+  scheduler.stop();
 }
 
 }  // namespace

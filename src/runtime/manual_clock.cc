@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cerrno>
 #include <system_error>
 
@@ -31,7 +32,16 @@ void ManualClock::set(Instant now) {
 }
 
 void ManualClock::advance(Duration duration) {
+  {
+    const std::lock_guard lock{mutex_};
+    monotonic_ += std::max(duration, Duration::zero());
+  }
   set(now() + duration);
+}
+
+Duration ManualClock::monotonic() const {
+  const std::lock_guard lock{mutex_};
+  return monotonic_;
 }
 
 Instant ManualClock::now() const {

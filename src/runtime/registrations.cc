@@ -1,7 +1,5 @@
 #include "runtime/registrations.h"
 
-#include "core/validate.h"
-
 namespace dutiful {
 
 std::pair<std::vector<TaskConfig>, Callbacks> split(std::vector<Registration> registrations) {
@@ -10,14 +8,12 @@ std::pair<std::vector<TaskConfig>, Callbacks> split(std::vector<Registration> re
   list.reserve(registrations.size());
   callbacks.reserve(registrations.size());
   for (Registration& registration : registrations) {
-    if (!registration.callback) {
-      validate(list);
-      throw InvalidRegistrationError("callback", registration.name, "is missing");
-    }
     list.push_back({.name = std::move(registration.name),
                     .cron = std::move(registration.cron),
                     .retry_delay = registration.retry_delay,
-                    .registration = static_cast<std::uint32_t>(callbacks.size())});
+                    .registration = static_cast<std::uint32_t>(callbacks.size()),
+                    .has_callback = bool{registration.callback},
+                    .time_limit = registration.time_limit});
     callbacks.push_back({std::move(registration.callback), registration.time_limit});
   }
   return {std::move(list), std::move(callbacks)};

@@ -17,8 +17,6 @@ struct CallbackOf {
 // By TaskConfig::registration.
 using Callbacks = std::vector<CallbackOf>;
 
-// Throws InvalidRegistrationError for a callback that is missing, unless a registration before it
-// is wrong, and then its error (RULES I3).
 [[nodiscard]] std::pair<std::vector<TaskConfig>, Callbacks> split(
     std::vector<Registration> registrations);
 

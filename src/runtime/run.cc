@@ -1,6 +1,7 @@
 #include <dutiful/run.h>
 
 #include "runtime/settler.h"
+#include "runtime/stop_state.h"
 #include "time/iso8601.h"
 
 namespace dutiful {
@@ -30,6 +31,14 @@ thread_local Call* Call::innermost = nullptr;
 constexpr std::string_view dropped_unsettled = "it was dropped unsettled";
 
 }  // namespace
+
+const char* name_of(StopReason reason) noexcept {
+  return reason == StopReason::time_limit ? "time_limit" : "stopping";
+}
+
+std::optional<StopReason> RunInfo::stop_reason() const noexcept {
+  return stop_state ? stop_state->reason() : std::nullopt;
+}
 
 std::string RunInfo::key() const {
   return task + '@' + format_utc(pulse) + '#' + std::to_string(attempt);

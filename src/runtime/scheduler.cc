@@ -13,8 +13,10 @@
 
 #include "engine/engine.h"
 #include "engine/header.h"
+#include "engine/refusal.h"
 #include "runtime/active_run.h"
 #include "runtime/back_off.h"
+#include "runtime/calls.h"
 #include "runtime/no_trace.h"
 #include "runtime/registrations.h"
 #include "runtime/system_clock.h"
@@ -74,58 +76,63 @@ class Scheduler::Impl {
         prepare_(options.prepare),
         reporter_(events, calendar),
         trace_(make_trace(options, calendar)),
+        calls_(*clock_, policies_.reinitialize, traces_),
         engine_(calendar, policies_, opener_of(options.state), *trace_, events, [this] {
+          engine_mutex_.assert_held();
           prepare();
-          return clock_->now();
+          return take_calls().now;
         }) {}
 
   void initialize(std::vector<Registration> registrations) {
-    or_tell([&] { enter_initializing(); });
+    const Calls::Initialization call = enter_initialize(registrations);
     try {
-      take_list(std::move(registrations));
+      take_list(std::move(registrations), call);
     } catch (...) {
-      enter(before_initialize_);
+      calls_.leave_initialize(refusal_of(std::current_exception(), call.number));
+      wake_up_.ring();
+      tell_calls();
       throw;
     }
+    calls_.leave_initialize();
     wake_up_.ring();
-    enter(State::running);
   }
 
-  void stop() {
+  // Returns the tasks whose runs still go on at the deadline, if there is one.
+  std::vector<std::string> stop(Calls::Deadline deadline) {
     if (current == this) {
       throw StopSchedulerError(
           "it was called by a callback of the same scheduler, which it would "
           "wait for; call it from elsewhere",
           nullptr);
     }
-    if (!enter_stopping()) return;
-    try {
-      const Instant now = clock_->now();
-      const Lock lock{engine_mutex_};
-      engine_.stop(now);
-    } catch (...) {
-      enter(State::running);
-      throw;
-    }
+    const std::uint64_t call = calls_.enter_stop();
     wake_up_.ring();
-    end_loop();
-    Callbacks callbacks;  // which may do anything when they are destroyed
-    std::exception_ptr error;
-    {
-      const Lock lock{engine_mutex_};
-      callbacks.swap(callbacks_);
-      error = engine_.stop_error();
+    while (true) {
+      switch (calls_.wait_for_stop(call, deadline)) {
+        case Calls::Stopped::yes:
+          tell_calls();
+          return {};
+        case Calls::Stopped::almost:
+          clear_away();
+          return {};
+        case Calls::Stopped::not_by_now:
+          // Where everything has ended just now, another look will say so.
+          if (auto names = unfinished(); !names.empty()) return names;
+          deadline.reset();
+          break;
+      }
     }
-    callbacks.clear();
-    enter(State::uninitialized);
-    if (error) throw_stop_error(error);
   }
 
- private:
-  enum class State { uninitialized, initializing, running, stopping };
+  // Nobody has called it, or whoever did has been answered.
+  [[nodiscard]] bool is_idle() { return calls_.is_idle(); }
 
+ private:
   // Where there is no bound on callbacks, there still is one on threads.
   static constexpr std::size_t threads_max = 1024;
+
+  // How many ended runs, with their callbacks, wait to be destroyed at the most.
+  static constexpr std::size_t done_max = 4096;
 
   std::unique_ptr<TraceSink> make_trace(const Options& options, const Calendar& calendar) {
     if (options.trace.empty()) return std::make_unique<NoTrace>();
@@ -151,42 +158,77 @@ class Scheduler::Impl {
                     {"error", violation.what}});
   }
 
-  void enter_initializing() {
-    const Lock lock{lifecycle_mutex_};
-    const bool reconcile = policies_.reinitialize == Reinitialize::reconcile;
-    if (lifecycle_ == State::initializing) throw SchedulerAlreadyActiveError("initializing");
-    if (lifecycle_ == State::stopping) throw SchedulerAlreadyActiveError("stopping");
-    if (lifecycle_ == State::running && !reconcile) throw SchedulerAlreadyActiveError("running");
-    before_initialize_ = std::exchange(lifecycle_, State::initializing);
-  }
-
-  // Says whether there is anything to stop, and that this call is the one to do it.
-  bool enter_stopping() {
-    Lock lock{lifecycle_mutex_};
-    while (lifecycle_ == State::initializing) lifecycle_changed_.wait(lock);
-    if (lifecycle_ == State::running) {
-      lifecycle_ = State::stopping;
-      return true;
+  Calls::Initialization enter_initialize(const std::vector<Registration>& registrations) {
+    std::vector<TracedRegistration> list;
+    if (traces_) {
+      list.reserve(registrations.size());
+      for (const Registration& registration : registrations) {
+        list.push_back({registration.name, registration.cron, registration.retry_delay});
+      }
     }
-    while (lifecycle_ == State::stopping) lifecycle_changed_.wait(lock);  // somebody else is at it
-    return false;
+    try {
+      return calls_.enter_initialize(
+          std::move(list),
+          preparing == this ? Calls::Caller::inside_initialize : Calls::Caller::outside);
+    } catch (const SchedulerAlreadyActiveError&) {
+      wake_up_.ring();  // the loop tells the trace of it
+      throw;
+    }
   }
 
-  void enter(State state) {
+  // After the loop has ended, which one caller of stop() does.
+  void clear_away() {
+    end_loop();
+    Callbacks callbacks;  // which may do anything when they are destroyed
+    std::exception_ptr error;
     {
-      const Lock lock{lifecycle_mutex_};
-      lifecycle_ = state;
+      const Lock lock{engine_mutex_};
+      callbacks.swap(callbacks_);
+      error = engine_.stop_error();
     }
-    lifecycle_changed_.notify_all();
+    callbacks.clear();
+    calls_.leave_stop(error ? Calls::Ends::lost : Calls::Ends::recorded);
+    tell_calls();
+    if (error) throw_stop_error(error);
+  }
+
+  std::vector<std::string> unfinished() {
+    const Lock lock{engine_mutex_};
+    return engine_.unfinished();
+  }
+
+  // What callers have done since the last look goes to the trace. Whatever is decided at the
+  // instant that this returns comes after that.
+  Calls::News take_calls() REQUIRES(engine_mutex_) {
+    Calls::News news = calls_.take();
+    note_freeze(news.events.empty() ? news.now : news.events.front().at);
+    for (const TracedEvent& event : news.events) {
+      try {
+        trace_->on(event.at, event.event);
+      } catch (const std::bad_alloc&) {
+        // Watching must not disturb what is watched.
+      }
+    }
+    return news;
+  }
+
+  // For a call that nobody else may tell of any more.
+  void tell_calls() {
+    if (!traces_) return;
+    const Lock lock{engine_mutex_};
+    (void)take_calls();
+    trace_->flush();
   }
 
   // What initialize() does before the engine has a part in it; the engine tells its own failures.
   template <typename Work>
-  std::invoke_result_t<Work> or_tell(Work work) {
+  std::invoke_result_t<Work> or_tell(std::size_t total, Work work) {
     try {
       return work();
-    } catch (const std::exception& error) {
-      reporter_.initialization_failed(error.what(), clock_->now());
+    } catch (const std::exception&) {
+      const Instant now = clock_->now();
+      reporter_.initialization_started(Reporter::Initialization::first, total, now);
+      reporter_.initialization_failed(std::current_exception(), now);
       throw;
     }
   }
@@ -203,43 +245,50 @@ class Scheduler::Impl {
     throw StopSchedulerError(reason, cause);
   }
 
-  void take_list(std::vector<Registration> registrations) {
-    auto [list, callbacks] = or_tell([&] { return split(std::move(registrations)); });
+  void take_list(std::vector<Registration> registrations, const Calls::Initialization& call) {
+    const std::size_t total = registrations.size();
+    auto [list, callbacks] = or_tell(total, [&] { return split(std::move(registrations)); });
     Lock lock{engine_mutex_};
-    const bool first = before_initialize_ == State::uninitialized;
     // A thread that cannot be had is an error before anything has changed.
-    if (first) or_tell([&] { start_loop(); });
+    if (call.first) or_tell(total, [&] { start_loop(); });
     try {
       dispatch();  // what goes by the callbacks of the list before
-      engine_.initialize(std::move(list), clock_->now());
+      engine_.initialize(std::move(list), take_calls().now, {call.number, true});
     } catch (...) {
       lock.unlock();
-      if (first) end_loop();  // which has found nothing to do
+      if (call.first) end_loop();  // which has found nothing to do
       throw;
     }
-    callbacks_ = std::move(callbacks);
+    // Those of the list before may do anything when they are destroyed: that is when it is
+    // unlocked.
+    callbacks_.swap(callbacks);
     try {
       set_alarm();
     } catch (const std::exception&) {
       // The loop, which is next, does so again, and tells where it cannot.
     }
+    lock.unlock();
   }
 
   // As a callback, it must not stop the scheduler, which would wait for it.
   void prepare() {
     if (!prepare_) return;
     const Impl* before = std::exchange(current, this);
+    preparing = this;
     try {
       prepare_();
     } catch (...) {
       current = before;
+      preparing = nullptr;
       throw;
     }
     current = before;
+    preparing = nullptr;
   }
 
-  // Requires the engine's mutex: the loop begins when that is let go.
-  void start_loop() {
+  // The loop begins when the mutex is let go.
+  void start_loop() REQUIRES(engine_mutex_) {
+    stop_asked_ = false;
     workers_.emplace(policies_.max_concurrent == 0 ? threads_max : policies_.max_concurrent,
                      [this](ActiveRun& run) {
                        current = this;
@@ -266,17 +315,16 @@ class Scheduler::Impl {
   }
 
   void set_alarm() REQUIRES(engine_mutex_) {
-    alarm_ = std::min(engine_.next_wake(), next_deadline());
+    alarm_ = held_ ? next_deadline() : std::min(engine_.next_wake(), next_deadline());
     alarm_set_ = clock_->now();
     clock_->set_alarm(alarm_);
   }
 
   // It asked to be woken then, and was so much later: the process was stopped, the machine slept,
-  // or the clock was set forward. For the theory that time was frozen.
-  void note_freeze() REQUIRES(engine_mutex_) {
-    const Instant now = clock_->now();
-    if (alarm_ > alarm_set_ && now > alarm_ && now - alarm_ > freeze_min) {
-      trace_->on(alarm_, Freeze{now});
+  // or the clock was set forward. For the theory that time was frozen, until something happened.
+  void note_freeze(Instant until) REQUIRES(engine_mutex_) {
+    if (alarm_ > alarm_set_ && until > alarm_ && until - alarm_ > freeze_min) {
+      trace_->on(alarm_, Freeze{until});
     }
     alarm_ = Instant::min();
   }
@@ -284,26 +332,35 @@ class Scheduler::Impl {
   // The loop sleeps until something is due, has ended, or is asked of it; it never polls. Where it
   // runs out of memory it waits, and tries again: whatever could not be done is still there.
   void loop() {
-    while (true) {
+    for (bool ended = false; !ended;) {
+      bool more = false;
+      Queue<ActiveRun> done;
+      Asked asked;
       {
         const Lock lock{engine_mutex_};
         try {
-          note_freeze();
           if (running_.empty()) starts_per_step_ = starts_per_step_first;
-          while (engine_.lifecycle() != Lifecycle::uninitialized && step()) {
-          }
-          if (engine_.lifecycle() == Lifecycle::uninitialized) return;
-          set_alarm();
+          do {
+            more = step();
+          } while (more && done_.size() < done_max);
+          ended = engine_.lifecycle() == Lifecycle::uninitialized;
+          if (!more && !ended) set_alarm();
           memory_.succeed();
         } catch (const std::bad_alloc&) {
           tell_exhausted("memory is exhausted", memory_.fail());
+          more = false;
         } catch (const std::exception& error) {
           tell_exhausted(error.what(), memory_.fail());
+          more = false;
         }
+        done.append(std::move(done_));
+        asked.swap(asked_);
       }
-      ask_to_stop();
-      sleep();
+      done.clear();  // callbacks may do anything when they are destroyed
+      ask_to_stop(asked);
+      if (!more && !ended) sleep();
     }
+    calls_.loop_has_ended();
   }
 
   void sleep() {
@@ -346,12 +403,23 @@ class Scheduler::Impl {
 
   // One step of the engine; says whether there may be more to do at once.
   bool step() REQUIRES(engine_mutex_) {
-    const Instant now = clock_->now();
+    const auto [now, stop, events] = take_calls();
+    held_ = stop == Calls::Stop::soon;
+    if (stop == Calls::Stop::now && engine_.lifecycle() == Lifecycle::running) {
+      engine_.stop(now, {.number = {}, .told_by_caller = true});
+    }
+    if (engine_.lifecycle() == Lifecycle::uninitialized) return false;
+    if (engine_.lifecycle() == Lifecycle::stopping && !stop_asked_) ask_all_to_stop();
+    const Duration began = clock_->monotonic();
     ended_.append(mailbox_->take());
     const bool ended = !ended_.empty();
-    for (; !ended_.empty(); ended_.pop()) take_end(ended_.front(), now);
+    while (!ended_.empty()) take_end(now);
     enforce_limits(now);
     dispatch();  // what a step before had no memory for
+    if (held_) {
+      engine_.settle(now);
+      return false;
+    }
     const bool polling = engine_.lifecycle() == Lifecycle::running && engine_.next_wake() <= now;
     if (polling) engine_.reporter().poll_started(callbacks_.size(), now);
     undispatched_ = engine_.step(now, starts_per_step_);
@@ -359,18 +427,16 @@ class Scheduler::Impl {
     starts_per_step_ = std::min(2 * starts_per_step_, starts_per_step_max);
     std::ranges::reverse(undispatched_);
     dispatch();
-    if (polling) engine_.reporter().poll_completed(started, clock_->now() - now, now);
+    if (polling) engine_.reporter().poll_completed(started, clock_->monotonic() - began, now);
     return started > 0 || ended;
   }
 
-  void take_end(const ActiveRun& run, Instant now) REQUIRES(engine_mutex_) {
-    if (run.timed_out) {
-      engine_.end(run.task, Outcome::failure, now, "it ran past its time limit");
-    } else {
-      engine_.end(run.task, run.outcome, now, run.error);
-    }
+  void take_end(Instant now) REQUIRES(engine_mutex_) {
+    const ActiveRun& run = ended_.front();
+    engine_.end(run.task, run.ending(), now);
     deadlines_.erase({run.deadline, run.task});
     running_.erase(run.task);
+    done_.push(ended_.pop());
   }
 
   // Hands what has been started to the workers, the next one last. A run that there is no memory
@@ -391,16 +457,22 @@ class Scheduler::Impl {
   std::shared_ptr<ActiveRun> make_run(const Start& start) REQUIRES(engine_mutex_) {
     const Core::Task& task = engine_.core().task(start.task);
     const auto& [callback, time_limit] = callbacks_[task.registration];
-    std::stop_source stop;
+    const bool limited = time_limit > Duration::zero();
+    auto stop =
+        std::make_shared<StopState>(limited ? StopState::Limit::some : StopState::Limit::none);
     RunInfo info{.task = task.name,
                  .reason = start.reason,
                  .pulse = task.progress.pulse,
                  .attempt = task.progress.attempt,
                  .started = start.at,
-                 .stop = stop.get_token()};
+                 .stop = stop->stop(),
+                 .must_end = stop->must_end(),
+                 .stop_state = stop};
     auto run = std::make_shared<ActiveRun>(start.task, std::move(info), callback, mailbox_);
     run->stop = std::move(stop);
-    if (time_limit > Duration::zero()) {
+    run->began = clock_->monotonic();
+    if (stop_asked_) asked_.push_back({run->stop, StopReason::stopping});
+    if (limited) {
       run->deadline = later(start.at, time_limit);
       deadlines_.insert({run->deadline, start.task});
     }
@@ -414,17 +486,25 @@ class Scheduler::Impl {
       // A run that could not be dispatched for want of memory has a deadline already.
       const auto running = running_.find(deadlines_.begin()->second);
       if (running != running_.end()) {
-        overdue_.push_back(running->second->stop);
+        asked_.push_back({running->second->stop, StopReason::time_limit});
         running->second->timed_out = true;
       }
       deadlines_.erase(deadlines_.begin());
     }
   }
 
+  // RULES I5
+  void ask_all_to_stop() REQUIRES(engine_mutex_) {
+    asked_.reserve(asked_.size() + running_.size());
+    for (const auto& [task, run] : running_) asked_.push_back({run->stop, StopReason::stopping});
+    stop_asked_ = true;
+  }
+
   // Runs what users have hung on their stop tokens, so nothing of ours is locked meanwhile.
-  void ask_to_stop() {
+  using Asked = std::vector<std::pair<std::shared_ptr<StopState>, StopReason>>;
+  void ask_to_stop(const Asked& asked) {
     current = this;
-    for (std::stop_source& run : std::exchange(overdue_, {})) run.request_stop();
+    for (const auto& [run, reason] : asked) run->request(reason);
     current = nullptr;
   }
 
@@ -434,22 +514,21 @@ class Scheduler::Impl {
 
   // The scheduler whose callback this thread runs.
   static thread_local const Impl* current;
+  // The one whose preparation it runs.
+  static thread_local const Impl* preparing;
 
   std::shared_ptr<Clock> clock_;
   Policies policies_;
   std::function<void()> prepare_;
   Reporter reporter_;  // what the engine has no part in; any thread may use it
 
-  Mutex lifecycle_mutex_;
-  Condition lifecycle_changed_;
-  State lifecycle_ GUARDED_BY(lifecycle_mutex_) = State::uninitialized;
-  State before_initialize_ = State::uninitialized;  // belongs to whoever set `initializing`
-
   WakeUp wake_up_;
-  std::shared_ptr<Mailbox> mailbox_ = std::make_shared<Mailbox>(&wake_up_);
+  std::shared_ptr<Mailbox> mailbox_ = std::make_shared<Mailbox>(*clock_, &wake_up_);
 
   Mutex engine_mutex_;
   std::unique_ptr<TraceSink> trace_ GUARDED_BY(engine_mutex_);
+  const bool traces_ = trace_->listens();
+  Calls calls_;
   Engine engine_ GUARDED_BY(engine_mutex_);
   Callbacks callbacks_ GUARDED_BY(engine_mutex_);  // by TaskConfig::registration
   std::unordered_map<TaskId, std::shared_ptr<ActiveRun>> running_ GUARDED_BY(engine_mutex_);
@@ -457,15 +536,19 @@ class Scheduler::Impl {
   std::set<std::pair<Instant, TaskId>> deadlines_ GUARDED_BY(engine_mutex_);
   // Out of the mailbox, not yet the engine's.
   Queue<ActiveRun> ended_ GUARDED_BY(engine_mutex_);
+  // The engine's; to be destroyed when its mutex is let go.
+  Queue<ActiveRun> done_ GUARDED_BY(engine_mutex_);
+  Asked asked_ GUARDED_BY(engine_mutex_);              // runs that are about to be asked to end
+  bool stop_asked_ GUARDED_BY(engine_mutex_) = false;  // all have been, since stop() was called
   // Durable, not yet the workers'.
   std::vector<Start> undispatched_ GUARDED_BY(engine_mutex_);
+  bool held_ GUARDED_BY(engine_mutex_) = false;  // nothing may start; the loop will be woken
   std::size_t starts_per_step_ GUARDED_BY(engine_mutex_) = starts_per_step_first;
   // When the loop is to be woken, and when it said so.
   Instant alarm_ GUARDED_BY(engine_mutex_) = Instant::min();
   Instant alarm_set_ GUARDED_BY(engine_mutex_) = Instant::min();
 
   // Belong to the loop.
-  std::vector<std::stop_source> overdue_;
   BackOff memory_;
   BackOff threads_;
   bool threads_waited_ = false;
@@ -475,12 +558,13 @@ class Scheduler::Impl {
 };
 
 thread_local const Scheduler::Impl* Scheduler::Impl::current = nullptr;
+thread_local const Scheduler::Impl* Scheduler::Impl::preparing = nullptr;
 
 Scheduler::Scheduler(Options options) : impl_(std::make_unique<Impl>(std::move(options))) {}
 
 Scheduler::~Scheduler() {  // NOLINT(bugprone-exception-escape): see the header
   try {
-    impl_->stop();
+    if (!impl_->is_idle()) impl_->stop(std::nullopt);
   } catch (const StopSchedulerError&) {
     // Nobody is left to tell. Called by its own callback, the threads that go on end the process.
   }
@@ -491,7 +575,11 @@ void Scheduler::initialize(std::vector<Registration> registrations) {
 }
 
 void Scheduler::stop() {
-  impl_->stop();
+  (void)impl_->stop(std::nullopt);
+}
+
+std::vector<std::string> Scheduler::stop(Duration patience) {
+  return impl_->stop(std::chrono::steady_clock::now() + std::max(patience, Duration::zero()));
 }
 
 }  // namespace dutiful

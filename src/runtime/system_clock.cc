@@ -8,6 +8,10 @@
 
 namespace dutiful {
 
+Duration Clock::monotonic() const {
+  return std::chrono::floor<Duration>(std::chrono::steady_clock::now().time_since_epoch());
+}
+
 SystemClock::SystemClock() : timer_(timerfd_create(CLOCK_REALTIME, TFD_NONBLOCK | TFD_CLOEXEC)) {
   if (timer_ < 0) throw std::system_error(errno, std::generic_category(), "timerfd_create");
 }

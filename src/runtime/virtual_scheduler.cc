@@ -1,3 +1,4 @@
+#include <map>
 #include <stdexcept>
 
 #include <dutiful/testing.h>
@@ -14,15 +15,29 @@ namespace {
 // More retries at one instant than any test means: a task that fails at once is retried at once.
 constexpr std::size_t retries_at_once_max = 100'000;
 
+// Shows what it is told to, and is never set back.
+class VirtualClock : public Clock {
+ public:
+  explicit VirtualClock(Instant begin) : instant(begin) {}
+  [[nodiscard]] Instant now() const override { return instant; }
+  [[nodiscard]] Duration monotonic() const override { return instant.time_since_epoch(); }
+  void set_alarm(Instant /*instant*/) override {}
+  void take_alarm() override {}
+  [[nodiscard]] int descriptor() const override { return -1; }
+
+  Instant instant;
+};
+
 }  // namespace
 
 class VirtualScheduler::Impl {
  public:
-  Impl(Instant now, Options options) : now_(now), options_(std::move(options)) { boot(); }
+  Impl(Instant now, Options options) : clock_(now), options_(std::move(options)) { boot(); }
 
   void boot() {
-    mailbox_ = std::make_shared<Mailbox>();  // that of a crash before is nobody's
+    mailbox_ = std::make_shared<Mailbox>(clock_);  // that of a crash before is nobody's
     ended_.clear();
+    running_.clear();
     engine_ = std::make_unique<Engine>(
         Calendar{options_.zone ? *options_.zone : Zone::host(), options_.repeated_minutes},
         Policies{.repeated_minutes = options_.repeated_minutes,
@@ -34,24 +49,25 @@ class VirtualScheduler::Impl {
         options_.events,
         [this] {
           if (options_.prepare) options_.prepare();
-          return now_;
+          return now();
         });
   }
 
   void initialize(std::vector<Registration> registrations) {
-    auto [list, callbacks] = take_apart(std::move(registrations));
-    engine_->initialize(std::move(list), now_);
-    callbacks_ = std::move(callbacks);
+    auto [list, callbacks] = split(std::move(registrations));
+    engine_->initialize(std::move(list), now());
+    callbacks_.swap(callbacks);
     run_due();
   }
 
   void stop() {
+    for (const auto& [task, run] : std::map{running_}) run->stop->request(StopReason::stopping);
     take_ends();
     if (engine_->core().running() > 0) {
       throw StopSchedulerError("runs that were kept are not settled; settle them first", nullptr);
     }
-    engine_->settle(now_);
-    engine_->stop(now_);
+    engine_->settle(now());
+    engine_->stop(now());
   }
 
   void crash() {
@@ -60,32 +76,42 @@ class VirtualScheduler::Impl {
   }
 
   void advance(Duration duration) {
-    const Instant until = now_ + duration;
+    const Instant until = now() + duration;
     run_due();
-    while (engine_->next_wake() <= until) {
-      now_ = std::max(now_, engine_->next_wake());
+    for (Instant wake = next_wake(); wake <= until; wake = next_wake()) {
+      clock_.instant = std::max(now(), wake);
       run_due();
     }
-    now_ = until;
+    clock_.instant = until;
   }
 
-  [[nodiscard]] Instant now() const { return now_; }
+  [[nodiscard]] Instant now() const { return clock_.instant; }
 
  private:
-  std::pair<std::vector<TaskConfig>, Callbacks> take_apart(std::vector<Registration> list) {
-    try {
-      return split(std::move(list));
-    } catch (const Error& error) {
-      engine_->reporter().initialization_failed(error.what(), now_);
-      throw;
+  // When a run is to start, or to be asked to end.
+  [[nodiscard]] Instant next_wake() const {
+    Instant wake = engine_->next_wake();
+    for (const auto& [task, run] : running_) {
+      if (!run->timed_out) wake = std::min(wake, run->deadline);
     }
+    return wake;
   }
 
   void take_ends() {
     ended_.append(mailbox_->take());
     for (; !ended_.empty(); ended_.pop()) {
       const ActiveRun& run = ended_.front();
-      engine_->end(run.task, run.outcome, now_, run.error);
+      engine_->end(run.task, run.ending(), now());
+      running_.erase(run.task);
+    }
+  }
+
+  // RULES X2
+  void enforce_limits() {
+    for (const auto& [task, run] : std::map{running_}) {
+      if (run->timed_out || run->deadline > now()) continue;
+      run->timed_out = true;
+      run->stop->request(StopReason::time_limit);
     }
   }
 
@@ -93,27 +119,41 @@ class VirtualScheduler::Impl {
   void run_due() {
     for (std::size_t started = 0;;) {
       take_ends();
-      const auto starts = engine_->step(now_);
+      enforce_limits();
+      take_ends();
+      const auto starts = engine_->step(now());
       if (starts.empty()) return;
       for (const Start& start : starts) {
         if (++started > callbacks_.size() + retries_at_once_max) {
           throw std::runtime_error("virtual time stands still: a task fails at once, for ever");
         }
-        const Core::Task& task = engine_->core().task(start.task);
-        RunInfo info{.task = task.name,
-                     .reason = start.reason,
-                     .pulse = task.progress.pulse,
-                     .attempt = task.progress.attempt,
-                     .started = start.at,
-                     .stop = {}};
-        std::make_shared<ActiveRun>(
-            start.task, std::move(info), callbacks_[task.registration].callback, mailbox_)
-            ->call();
+        run(start);
       }
     }
   }
 
-  Instant now_;
+  void run(const Start& start) {
+    const Core::Task& task = engine_->core().task(start.task);
+    const auto& [callback, time_limit] = callbacks_[task.registration];
+    const auto stop = std::make_shared<StopState>(StopState::Limit::some);
+    RunInfo info{.task = task.name,
+                 .reason = start.reason,
+                 .pulse = task.progress.pulse,
+                 .attempt = task.progress.attempt,
+                 .started = start.at,
+                 .stop = stop->stop(),
+                 .must_end = stop->must_end(),
+                 .stop_state = stop};
+    const auto active =
+        std::make_shared<ActiveRun>(start.task, std::move(info), callback, mailbox_);
+    active->stop = stop;
+    active->began = clock_.monotonic();
+    if (time_limit > Duration::zero()) active->deadline = later(start.at, time_limit);
+    running_.emplace(start.task, active);
+    active->call();
+  }
+
+  VirtualClock clock_;
   Options options_;
   NoTrace trace_;
   std::shared_ptr<MemoryState> state_ = std::make_shared<MemoryState>();
@@ -121,6 +161,7 @@ class VirtualScheduler::Impl {
   Queue<ActiveRun> ended_;
   std::unique_ptr<Engine> engine_;
   Callbacks callbacks_;
+  std::map<TaskId, std::shared_ptr<ActiveRun>> running_;
 };
 
 VirtualScheduler::VirtualScheduler(Instant now, Options options)

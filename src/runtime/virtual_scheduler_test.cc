@@ -139,5 +139,49 @@ TEST(VirtualTime, says_that_it_stands_still) {
                std::runtime_error);
 }
 
+// X2
+TEST(VirtualTime, asks_a_run_to_end_when_its_time_is_over) {
+  std::vector<std::string> events;
+  Options options{.zone = Zone::utc()};
+  options.events = [&](const Event& event) {
+    if (event.name == "TaskRunFailed") events.push_back(to_json(event));
+  };
+  VirtualScheduler scheduler{at("2025-03-03T10:00:00Z"), options};
+  std::optional<dutiful::Run> kept;
+  Instant asked{};
+  std::optional<std::stop_callback<std::function<void()>>> on_stop;
+  scheduler.initialize({{.name = "a",
+                         .cron = "0 * * * *",
+                         .callback =
+                             [&](dutiful::Run run) {
+                               on_stop.emplace(run.info().stop, [&] {
+                                 asked = scheduler.now();
+                                 EXPECT_EQ(kept->info().stop_reason(), StopReason::time_limit);
+                                 kept->succeed();
+                               });
+                               kept = std::move(run);
+                             },
+                         .retry_delay = 24h,
+                         .time_limit = 90s}});
+  scheduler.advance(10min);
+  EXPECT_EQ(asked, at("2025-03-03T10:01:30Z"));
+  ASSERT_EQ(events.size(), 1U);  // though it says that it has succeeded
+  EXPECT_NE(events[0].find("\"duration\":90000"), std::string::npos) << events[0];
+  EXPECT_NE(events[0].find("it ran past its time limit"), std::string::npos) << events[0];
+}
+
+// I5
+TEST(VirtualTime, asks_runs_to_end_when_it_stops) {
+  VirtualScheduler scheduler{at("2025-03-03T10:00:00Z"), {.zone = Zone::utc()}};
+  std::optional<dutiful::Run> kept;
+  std::optional<std::stop_callback<std::function<void()>>> on_stop;
+  const auto keep = [&](dutiful::Run run) { kept = std::move(run); };
+  scheduler.initialize({{"a", "0 * * * *", keep, 1min}});
+  EXPECT_THROW(scheduler.stop(), StopSchedulerError);
+  EXPECT_EQ(kept->info().stop_reason(), StopReason::stopping);
+  kept->succeed();
+  scheduler.stop();
+}
+
 }  // namespace
 }  // namespace dutiful

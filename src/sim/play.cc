@@ -41,11 +41,14 @@ class Player {
 
   [[nodiscard]] bool frozen() const { return world_.now() < frozen_until_; }
 
+  // When the scheduler learns of the next end. Requires that there is one.
+  [[nodiscard]] Instant next_end() const { return ends_.top().at; }
+
   [[nodiscard]] Instant end() const { return scenario_.steps.back().at; }
 
   Instant next_instant(const Step& step) {
     Instant next = world_.next_wake();
-    if (!ends_.empty()) next = std::min(next, ends_.top().at);
+    if (!ends_.empty()) next = std::min(next, next_end());
     if (step.kind != Step::Kind::end) next = std::min(next, step.at);
     next = std::max({next, frozen_until_, world_.now()});
     return std::min(next, std::max(end(), world_.now()));
@@ -54,10 +57,12 @@ class Player {
   void take_ends() {
     if (frozen()) return;
     std::vector<End> due;
-    for (; !ends_.empty() && ends_.top().at <= world_.now(); ends_.pop())
-      due.push_back(ends_.top());
+    for (; !ends_.empty() && next_end() <= world_.now(); ends_.pop()) due.push_back(ends_.top());
     std::ranges::sort(due, {}, &End::number);
-    for (const End& end : due) world_.end(end.number, end.outcome);
+    // A callback that would have returned in a freeze does so when that is over.
+    for (const End& end : due) {
+      world_.end(end.number, end.outcome, std::max(end.at, std::min(frozen_until_, world_.now())));
+    }
   }
 
   void take(const Step& step) {

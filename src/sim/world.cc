@@ -72,12 +72,13 @@ std::vector<StartedRun> World::start() {
   return started;
 }
 
-void World::end(std::uint64_t number, Outcome outcome) {
+void World::end(std::uint64_t number, Outcome outcome, Instant returned) {
   const auto run = running_.find(number);
   if (run == running_.end()) return;
   const TaskId task = run->second;
   running_.erase(run);
-  engine_->end(task, outcome, now_);
+  const Instant started = engine_->core().task(task).progress.last_attempt;
+  engine_->end(task, {outcome, {}, returned, returned - started}, now_);
   engine_->settle(now_);
   die_if_crashed();
 }

@@ -39,8 +39,9 @@ class World : private TraceSink {
 
   // Starts what is owed a run; none, where the process dies of it.
   std::vector<StartedRun> start();
-  // The run of that number ends, unless it has been interrupted.
-  void end(std::uint64_t number, Outcome outcome);
+  // The run of that number ends, unless it has been interrupted. Its callback returned then.
+  void end(std::uint64_t number, Outcome outcome, Instant returned);
+  void end(std::uint64_t number, Outcome outcome) { end(number, outcome, now_); }
 
   // The tasks that run, by the number of the run.
   [[nodiscard]] const std::map<std::uint64_t, TaskId>& running() const { return running_; }

@@ -10,6 +10,7 @@
 //   --count_;
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <mutex>
 
@@ -27,6 +28,10 @@
 namespace dutiful {
 
 class DUTIFUL_CHECKED(capability("mutex")) Mutex {
+ public:
+  // Says, to clang, that whoever calls this holds it: in a lambda, which clang does not follow.
+  void assert_held() const DUTIFUL_CHECKED(assert_capability(this)) {}
+
  private:
   friend class Lock;
   std::mutex mutex_;
@@ -53,6 +58,8 @@ class Condition {
  public:
   // The mutex is let go meanwhile.
   void wait(Lock& lock);
+  // The same, until then at the latest; says whether it came before.
+  bool wait_until(Lock& lock, std::chrono::steady_clock::time_point deadline);
   void notify_one() noexcept { condition_.notify_one(); }
   void notify_all() noexcept { condition_.notify_all(); }
 
