@@ -3,6 +3,7 @@
 #include <dutiful/calendar.h>
 
 #include "cron/cause.h"
+#include "cron/count.h"
 #include "cron/search.h"
 #include "time/iso8601.h"
 #include "time/timeline.h"
@@ -98,6 +99,36 @@ std::optional<Instant> Calendar::find_previous(const CronExpression& cron,
       last = segment->end_minute - minutes{1};
     }
     from = last;
+  }
+}
+
+std::int64_t Calendar::count(const CronExpression& cron,
+                             Instant after,
+                             Instant until) const noexcept {
+  after = std::max(after, instant_min);
+  until = std::min(until, instant_max);
+  if (after >= until) return 0;
+  auto segment = zone_.timeline_->at(after);
+  CivilMinute first =
+      std::max(shown(after, segment->offset) + minutes{1}, first_due(*segment, repeated_minutes_));
+
+  // The minutes from where the clocks begin to where they end, as if nobody set them; less those
+  // that they jump over, and once more those that they go back to.
+  const CronCount chosen{cron};
+  const CivilMinute begin = first;
+  CivilMinute end = first;
+  std::int64_t jumped_over = 0;
+  while (true) {
+    const bool is_last = until < segment->end;
+    const CivilMinute segment_end =
+        is_last ? shown(until, segment->offset) + minutes{1} : segment->end_minute;
+    if (first < segment_end) {  // else nothing is due in it
+      jumped_over += chosen.between(end, first);
+      end = segment_end;
+    }
+    if (is_last) return chosen.between(begin, end) - jumped_over;
+    segment.to_next();
+    first = first_due(*segment, repeated_minutes_);
   }
 }
 
