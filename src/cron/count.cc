@@ -19,23 +19,31 @@ using std::chrono::years;
 CronCount::CronCount(const CronExpression& cron) noexcept
     : cron_(cron),
       fields_(cron.fields()),
-      minutes_per_hour_(std::popcount(fields_.minutes)),
-      minutes_per_day_(std::popcount(fields_.hours) * minutes_per_hour_),
       first_(mask::lowest(fields_.hours) * 60 + mask::lowest(fields_.minutes)),
-      every_day_(fields_.days == day_field.all() && fields_.months == month_field.all()) {}
+      every_day_(fields_.days == day_field.all() && fields_.months == month_field.all()) {
+  const int minutes_per_hour = std::popcount(fields_.minutes);
+  for (std::size_t hour = 0; hour < 24; ++hour) {
+    before_hour_[hour + 1] =
+        before_hour_[hour] + ((fields_.hours >> hour & 1) != 0 ? minutes_per_hour : 0);
+  }
+}
 
 std::int64_t CronCount::between(CivilMinute from, CivilMinute to) const noexcept {
+  return from <= to ? count(from, to) : -count(to, from);
+}
+
+// The same. Requires from <= to.
+std::int64_t CronCount::count(CivilMinute from, CivilMinute to) const noexcept {
   constexpr CivilMinute end = CronSearch::minute_max + minutes{1};
-  if (to < from) return -between(to, from);
   from = std::clamp(from, CronSearch::minute_min, end);
   to = std::clamp(to, CronSearch::minute_min, end);
   const local_days first = std::chrono::floor<days>(from);
   if (to - first <= days{1}) {  // as nearly always where the clocks are set
-    const std::int64_t count = minutes_before(to - first) - minutes_before(from - first);
-    return count != 0 && chooses(first) ? count : 0;
+    const int minutes_of_day = minutes_before(to - first) - minutes_before(from - first);
+    return minutes_of_day != 0 && chooses(first) ? minutes_of_day : 0;
   }
   const local_days last = std::chrono::floor<days>(to);
-  return days_between(first, last) * minutes_per_day_ -
+  return days_between(first, last) * before_hour_.back() -
          (chooses(first) ? minutes_before(from - first) : 0) +
          (chooses(last) ? minutes_before(to - last) : 0);
 }
@@ -45,14 +53,12 @@ bool CronCount::chooses(local_days day) const noexcept {
 }
 
 // The chosen minutes of a chosen day before that time of day, which may be 24:00.
-std::int64_t CronCount::minutes_before(minutes time) const noexcept {
-  const auto hour = static_cast<int>(time.count() / 60);
-  const auto minute = static_cast<int>(time.count() % 60);
-  std::int64_t count = std::popcount(mask::below(fields_.hours, hour)) * minutes_per_hour_;
-  if (minute != 0 && (fields_.hours >> hour & 1) != 0) {
-    count += std::popcount(mask::below(fields_.minutes, minute));
-  }
-  return count;
+int CronCount::minutes_before(minutes time) const noexcept {
+  const auto hour = static_cast<unsigned>(time.count()) / 60;
+  const auto minute = static_cast<unsigned>(time.count()) % 60;
+  const int before = before_hour_[hour];
+  if (minute == 0 || (fields_.hours >> hour & 1) == 0) return before;
+  return before + std::popcount(mask::below(fields_.minutes, static_cast<int>(minute)));
 }
 
 // The chosen days in [from, to).

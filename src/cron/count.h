@@ -1,6 +1,8 @@
 // How many minutes of a stretch of civil time an expression chooses: arithmetic, not a walk.
 #pragma once
 
+#include <array>
+
 #include <dutiful/cron.h>
 
 namespace dutiful {
@@ -18,8 +20,9 @@ class CronCount {
   [[nodiscard]] std::int64_t between(CivilMinute from, CivilMinute to) const noexcept;
 
  private:
+  [[nodiscard]] std::int64_t count(CivilMinute from, CivilMinute to) const noexcept;
   [[nodiscard]] bool chooses(std::chrono::local_days day) const noexcept;
-  [[nodiscard]] std::int64_t minutes_before(std::chrono::minutes time) const noexcept;
+  [[nodiscard]] int minutes_before(std::chrono::minutes time) const noexcept;
   [[nodiscard]] std::int64_t days_between(std::chrono::local_days from,
                                           std::chrono::local_days to) const noexcept;
   [[nodiscard]] std::int64_t days_of_years(std::chrono::year from,
@@ -29,9 +32,8 @@ class CronCount {
 
   const CronExpression& cron_;
   CronExpression::Fields fields_;
-  std::int64_t minutes_per_hour_;
-  std::int64_t minutes_per_day_;
-  std::chrono::minutes first_;  // of a chosen day
+  std::array<int, 25> before_hour_{};  // the chosen minutes of a chosen day before each full hour
+  std::chrono::minutes first_;         // of a chosen day
   bool every_day_;
 };
 
