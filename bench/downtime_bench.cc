@@ -1,6 +1,7 @@
 // After a downtime: from initialize() until the last of many tasks that are due every minute is
 // started, with somebody who listens to the events. How long nobody was there must not matter.
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -20,7 +21,7 @@ namespace {
 using std::chrono::steady_clock;
 
 constexpr const char* every_minute = "* * * * *";
-constexpr int rounds = 5;
+constexpr int rounds = 10;
 // All of them at one time: the bound is not what is measured.
 constexpr std::size_t concurrent = 8192;
 
@@ -79,7 +80,7 @@ void downtime(std::size_t tasks) {
   std::array<Downtime, 3> downtimes{{{"hour", std::chrono::hours{1}},
                                      {"year", std::chrono::days{365}},
                                      {"century", std::chrono::days{36525}}}};
-  // In turns: others use the machine.
+  // In turns, and the best of them counts: others use the machine.
   for (int round = 0; round < rounds; ++round) {
     for (Downtime& downtime : downtimes) {
       Missed missed;
@@ -91,14 +92,14 @@ void downtime(std::size_t tasks) {
       }
     }
   }
-  const double hour = percentile(downtimes.front().seconds, 50);
+  const double hour = std::ranges::min(downtimes.front().seconds);
   for (Downtime& downtime : downtimes) {
-    const double seconds = percentile(downtime.seconds, 50);
+    const double seconds = std::ranges::min(downtime.seconds);
     print_figure("downtime",
                  tasks,
                  {{"downtime", downtime.name},
                   {"last_start_seconds", seconds},
-                  {"without_events_seconds", percentile(downtime.unheard, 50)},
+                  {"without_events_seconds", std::ranges::min(downtime.unheard)},
                   {"ratio_to_hour", seconds / hour}});
   }
 }
