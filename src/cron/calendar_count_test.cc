@@ -226,7 +226,9 @@ rc::Gen<Instant> instants(const char* begin, const char* end) {
 RC_GTEST_PROP(Count, is_what_a_loop_over_next_counts, ()) {
   const auto cron = CronExpression::parse(*cron_texts());
   const Calendar calendar = *calendars();
-  const Instant after = *instants("1840-01-01T00:00:00Z", "2600-01-01T00:00:00Z");
+  const Instant after = *rc::gen::oneOf(instants("0001-01-01T00:00:00Z", "0002-01-01T00:00:00Z"),
+                                        instants("1840-01-01T00:00:00Z", "2600-01-01T00:00:00Z"),
+                                        instants("9995-01-01T00:00:00Z", "9999-12-31T00:00:00Z"));
   const auto steps = *rc::gen::inRange<std::int64_t>(0, 300);
   Instant last = after;
   for (std::int64_t walked = 0; walked <= steps; ++walked) {
