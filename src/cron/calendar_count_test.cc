@@ -170,12 +170,12 @@ TEST(Count, crosses_the_end_of_the_table) {
   for (const RepeatedMinutes policy : {both, first_only}) {
     const Calendar calendar{Zone::load("America/New_York"), policy};
     const auto cron = CronExpression::parse("30 1 * * 0");
+    const std::int64_t whole = calendar.count(cron, begin, begin + cycle);
     std::int64_t walked = 0;
-    for (Instant instant = begin; walked < 2000; ++walked) {
+    for (Instant instant = begin; walked < 500; ++walked) {
       ASSERT_EQ(calendar.count(cron, begin, instant), walked);
       ASSERT_EQ(calendar.count(cron, begin + 3 * cycle, instant + 3 * cycle), walked);
-      ASSERT_EQ(calendar.count(cron, begin - cycle, instant + cycle),
-                2 * calendar.count(cron, begin, begin + cycle) + walked);
+      ASSERT_EQ(calendar.count(cron, begin - cycle, instant + cycle), 2 * whole + walked);
       instant = calendar.next(cron, instant);
     }
   }

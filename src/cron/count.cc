@@ -58,7 +58,7 @@ int CronCount::minutes_before(minutes time) const noexcept {
   const auto minute = static_cast<unsigned>(time.count()) % 60;
   const int before = before_hour_[hour];
   if (minute == 0 || (fields_.hours >> hour & 1) == 0) return before;
-  return before + std::popcount(mask::below(fields_.minutes, static_cast<int>(minute)));
+  return before + std::popcount(mask::below(fields_.minutes, minute));
 }
 
 // The chosen days in [from, to).
@@ -105,9 +105,9 @@ int CronCount::days_of_year_before(year_month_day date) const noexcept {
   const unsigned month{date.month()};
   const int count = days_of_months(date.year(), mask::below(unsigned{fields_.months}, month));
   if ((fields_.months >> month & 1) == 0) return count;
-  const auto in = date.year() / date.month();
-  return count + std::popcount(mask::below(CronSearch::days_in(cron_, in, local_days{in / 1}),
-                                           static_cast<int>(unsigned{date.day()}) - 1));
+  const auto here = date.year() / date.month();
+  return count + std::popcount(mask::below(CronSearch::days_in(cron_, here, local_days{here / 1}),
+                                           unsigned{date.day()} - 1));
 }
 
 }  // namespace dutiful

@@ -27,7 +27,7 @@ class CronCount {
                                           std::chrono::local_days to) const noexcept;
   [[nodiscard]] std::int64_t days_of_years(std::chrono::year from,
                                            std::chrono::year to) const noexcept;
-  [[nodiscard]] int days_of_months(std::chrono::year year, unsigned months) const noexcept;
+  [[nodiscard]] int days_of_months(std::chrono::year in, unsigned months) const noexcept;
   [[nodiscard]] int days_of_year_before(std::chrono::year_month_day date) const noexcept;
 
   const CronExpression& cron_;

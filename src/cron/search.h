@@ -26,7 +26,7 @@ constexpr Mask up_to(Mask mask, int n) {
 }
 // The bits before bit n.
 template <typename Mask>
-constexpr Mask below(Mask mask, int n) {
+constexpr Mask below(Mask mask, unsigned n) {
   return static_cast<Mask>(mask & ((Mask{1} << n) - 1));
 }
 
