@@ -12,8 +12,8 @@ Usage: ./do COMMAND
   run [ARGUMENTS]      build the program and run it; without arguments, the tasks of examples/hello.toml
   test [--all]         build and run every test; --all: the long versions too
   bench [--quick]      measure everything, with limits and peers: build/bench/report.md
-  bench cron           measure parse, matches, next and previous
-  bench scheduler      initialize, bursts, lateness, memory, stop, recovery: each beside its limit
+  bench cron           measure parse, matches, next, previous and count
+  bench scheduler      initialize, bursts, lateness, memory, stop, recovery, downtime: each beside its limit
   bench commands       ten thousand commands at one instant, beside bare posix_spawn(); an idle minute
   bench compare        the same set, and the same bursts, through other cron libraries and Debian's cron, with ratios
   simulate [ARGUMENTS] try the engine in random worlds, judged by the theory (--seed N --years Y)

@@ -1,7 +1,8 @@
-// parse, matches, next and previous over one set of expressions and instants.
+// parse, matches, next, previous and count over one set of expressions and instants.
 //
 // Each figure is the mean of one call. `walk` is the search in civil time, without any zone; `next`
-// and `previous` are the whole way from instant to instant.
+// and `previous` are the whole way from instant to instant; `count` is of the time that follows the
+// instant.
 
 #include <benchmark/benchmark.h>
 
@@ -101,6 +102,17 @@ void next_dense(benchmark::State& state) {  // every minute
     return set().calendar.find_next(cron, instant);
   });
 }
+void count(benchmark::State& state, std::chrono::days length) {
+  measure(state, set().crons, set().instants, [&](const CronExpression& cron, Instant instant) {
+    return set().calendar.count(cron, instant, instant + length);
+  });
+}
+void count_dense(benchmark::State& state, std::chrono::days length) {
+  const std::vector<CronExpression> dense{CronExpression::parse("* * * * *")};
+  measure(state, dense, set().instants, [&](const CronExpression& cron, Instant instant) {
+    return set().calendar.count(cron, instant, instant + length);
+  });
+}
 
 BENCHMARK(parse);
 BENCHMARK(matches);
@@ -111,6 +123,12 @@ BENCHMARK(next_first_only);
 BENCHMARK(previous);
 BENCHMARK(next_dense);
 BENCHMARK(next_sparse);
+BENCHMARK_CAPTURE(count, day, std::chrono::days{1});
+BENCHMARK_CAPTURE(count, year, std::chrono::days{365});
+BENCHMARK_CAPTURE(count, century, std::chrono::days{36525});
+BENCHMARK_CAPTURE(count_dense, day, std::chrono::days{1});
+BENCHMARK_CAPTURE(count_dense, year, std::chrono::days{365});
+BENCHMARK_CAPTURE(count_dense, century, std::chrono::days{36525});
 
 }  // namespace
 }  // namespace dutiful

@@ -16,7 +16,7 @@ from pathlib import Path
 from plot import plot
 
 
-IDENTIFYING = ("figure", "library", "daemon", "tasks", "commands", "running", "days", "events")
+IDENTIFYING = ("figure", "library", "daemon", "tasks", "commands", "running", "days", "events", "downtime")
 
 
 def read(path):
@@ -97,6 +97,8 @@ SECTIONS = [
      " handed to initialize(), names and callbacks, for that is most of what it does."),
     ("Recovery", "recovery", "From the start of a process until the last of its predecessor's interrupted runs is"
      " started again."),
+    ("Downtime", "downtime", "From initialize() until the last of tasks that are due every minute has started, after nobody was there for"
+     " so long, with a sink for the events, each of which says how many pulses were missed; and without. In America/New_York."),
     ("Idle", "idle.", "An hour in which nothing is due, and what matching every expression each minute takes."),
     ("Theory", "simulate.", "A year of tasks that run every minute, in virtual time, judged while it is played."),
     ("Verify", "verify", "`dutiful verify` on a trace, and the most memory it took."),

@@ -14,6 +14,7 @@ int main(int argc, char** argv) {
   const std::map<std::string, std::function<void(std::size_t)>> subjects{
       {"burst_memory", bench::burst_memory},
       {"burst_sqlite", bench::burst_sqlite},
+      {"downtime", bench::downtime},
       {"idle", bench::idle},
       {"initialize", bench::initialize_sqlite},
       {"lateness_memory", bench::lateness_memory},

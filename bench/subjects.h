@@ -17,6 +17,7 @@ void idle(std::size_t tasks);
 void naive_scan(std::size_t tasks);
 void stop_running(std::size_t tasks);
 void recovery(std::size_t tasks);
+void downtime(std::size_t tasks);
 void simulated_year(std::size_t tasks);
 
 // A process that `recovery` starts: prints how long after `started`, in seconds of the steady

@@ -1,6 +1,7 @@
 // When a cron expression is due in a zone.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -38,6 +39,18 @@ class Calendar {
                                                  Instant after) const noexcept;
   [[nodiscard]] std::optional<Instant> find_previous(const CronExpression& cron,
                                                      Instant from) const noexcept;
+
+  // The number of pulses in (after, until]: how often a loop over next() that begins with `after`
+  // would answer an instant up to `until`. 0 unless `until` is later than `after`.
+  //
+  //   // One a day, and one more in the night of 2025-11-02:
+  //   calendar.count(half_past_one, sys_days{2025y / 1 / 1}, sys_days{2026y / 1 / 1});  // 366
+  //
+  // It is arithmetic and not such a loop: a year takes a fraction of a microsecond and a century a
+  // few, however often the expression is due.
+  [[nodiscard]] std::int64_t count(const CronExpression& cron,
+                                   Instant after,
+                                   Instant until) const noexcept;
 
   // The stretches of civil time that the clocks jumped over in (after, until]: nothing is due in
   // them.

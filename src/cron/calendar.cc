@@ -3,6 +3,7 @@
 #include <dutiful/calendar.h>
 
 #include "cron/cause.h"
+#include "cron/count.h"
 #include "cron/search.h"
 #include "time/iso8601.h"
 #include "time/timeline.h"
@@ -14,7 +15,8 @@ using std::chrono::minutes;
 
 // The searches below are exact for every instant of the years that are searched; clamping the
 // others keeps arithmetic from overflowing, and changes no answer.
-constexpr std::chrono::days margin{2};
+constexpr std::chrono::days margin{3};
+static_assert(margin > std::chrono::days{1} + offset_max);
 constexpr Instant instant_min = std::chrono::sys_days{year_min / 1 / 1} - margin;
 constexpr Instant instant_max = std::chrono::sys_days{year_max / 12 / 31} + margin;
 
@@ -36,6 +38,35 @@ Instant start_of(CivilMinute minute, std::chrono::seconds offset) {
 // The first minute of a segment that is due under the policy (RULES T4).
 CivilMinute first_due(const Segment& segment, RepeatedMinutes policy) {
   return policy == RepeatedMinutes::both ? segment.first_minute : segment.fresh_minute;
+}
+
+// Nothing matches from `from` on, up to the end of the years. What may be left are minutes before
+// `from` that the clocks go back to: goes to the first segment that does, and to its first minute.
+// No zone sets them back further than twice its greatest offset.
+bool go_back(Timeline::Cursor& segment, CivilMinute& from, RepeatedMinutes policy) {
+  const Instant end = start_of(from, segment->offset) + 2 * offset_max;
+  while (segment->end <= end) {
+    segment.to_next();
+    const CivilMinute first = first_due(*segment, policy);
+    if (first < from) {
+      from = first;
+      return true;
+    }
+  }
+  return false;
+}
+// The mirror image: nothing matches up to `from`, but an earlier segment may show later minutes.
+bool go_forward(Timeline::Cursor& segment, CivilMinute& from) {
+  const Instant begin = start_of(from, segment->offset) - 2 * offset_max;
+  while (segment->begin >= begin) {
+    segment.to_previous();
+    const CivilMinute last = segment->end_minute - minutes{1};
+    if (last > from) {
+      from = last;
+      return true;
+    }
+  }
+  return false;
 }
 
 // ISO 8601 has four digits for a year: what lies outside is shown as the last instant that has
@@ -65,7 +96,10 @@ std::optional<Instant> Calendar::find_next(const CronExpression& cron,
       std::max(shown(after, segment->offset) + minutes{1}, first_due(*segment, repeated_minutes_));
   while (true) {
     const CivilMinute found = CronSearch::at_or_after(cron, from);
-    if (found == CronSearch::none_after) return std::nullopt;
+    if (found == CronSearch::none_after) {
+      if (!go_back(segment, from, repeated_minutes_)) return std::nullopt;
+      continue;
+    }
 
     // Nothing matches from `from` up to `found`. So a segment that begins between the two can only
     // show `found` itself; any other has to be searched from its own beginning, because the clocks
@@ -88,7 +122,10 @@ std::optional<Instant> Calendar::find_previous(const CronExpression& cron,
   CivilMinute from = shown(from_instant, segment->offset);
   while (true) {
     const CivilMinute found = CronSearch::at_or_before(cron, from);
-    if (found == CronSearch::none_before) return std::nullopt;
+    if (found == CronSearch::none_before) {
+      if (!go_forward(segment, from)) return std::nullopt;
+      continue;
+    }
 
     // The mirror image of the above.
     CivilMinute last = from;
@@ -98,6 +135,36 @@ std::optional<Instant> Calendar::find_previous(const CronExpression& cron,
       last = segment->end_minute - minutes{1};
     }
     from = last;
+  }
+}
+
+std::int64_t Calendar::count(const CronExpression& cron,
+                             Instant after,
+                             Instant until) const noexcept {
+  after = std::max(after, instant_min);
+  until = std::min(until, instant_max);
+  if (after >= until) return 0;
+  auto segment = zone_.timeline_->at(after);
+  CivilMinute first =
+      std::max(shown(after, segment->offset) + minutes{1}, first_due(*segment, repeated_minutes_));
+
+  // The minutes from where the clocks begin to where they end, as if nobody set them; less those
+  // that they jump over, and once more those that they go back to.
+  const CronCount chosen{cron};
+  const CivilMinute begin = first;
+  CivilMinute end = first;
+  std::int64_t jumped_over = 0;
+  while (true) {
+    const bool is_last = until < segment->end;
+    const CivilMinute segment_end =
+        is_last ? shown(until, segment->offset) + minutes{1} : segment->end_minute;
+    if (first < segment_end) {  // else nothing is due in it
+      jumped_over += chosen.between(end, first);
+      end = segment_end;
+    }
+    if (is_last) return chosen.between(begin, end) - jumped_over;
+    segment.to_next();
+    first = first_due(*segment, repeated_minutes_);
   }
 }
 

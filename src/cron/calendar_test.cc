@@ -147,6 +147,45 @@ TEST(Calendar, raises_where_there_is_no_occurrence) {
   EXPECT_EQ(calendar.next(every_minute, Instant::min()), at("0001-01-01T00:00:00-04:56:02"));
 }
 
+// The years end as the clocks of the zone show them: more than a day later than in UTC here.
+TEST(Calendar, finds_the_last_minute_of_all_in_every_zone) {
+  const auto every_minute = CronExpression::parse("* * * * *");
+  const Instant last = at("9999-12-31T23:59:00Z") + 24h + 59min + 59s;
+  const Calendar far_west{Zone::load("AAA24:59:59")};
+  EXPECT_EQ(far_west.previous(every_minute, Instant::max()), last);
+  EXPECT_EQ(far_west.next(every_minute, last - 1ms), last);
+  EXPECT_FALSE(far_west.find_next(every_minute, last));
+  EXPECT_EQ(far_west.count(every_minute, last - 60min, Instant::max()), 60);
+
+  const Instant first = at("0001-01-01T00:00:00Z") - 24h - 59min - 59s;
+  const Calendar far_east{Zone::load("AAA-24:59:59")};
+  EXPECT_EQ(far_east.next(every_minute, Instant::min()), first);
+  EXPECT_EQ(far_east.previous(every_minute, first), first);
+  EXPECT_FALSE(far_east.find_previous(every_minute, first - 1ms));
+  EXPECT_EQ(far_east.count(every_minute, Instant::min(), first + 59min), 60);
+}
+
+// T4: nothing later matches in the years that are searched, but the clocks go back to the minute.
+TEST(Calendar, finds_a_repeated_minute_at_the_end_of_the_years) {
+  const Calendar calendar{Zone::load("America/New_York")};
+  const auto cron = CronExpression::parse("30 1 7 11 *");
+  const Instant first = at("9999-11-07T01:30:00-04:00");
+  EXPECT_EQ(calendar.next(cron, first - 1ms), first);
+  EXPECT_EQ(calendar.next(cron, first), first + 1h);
+  EXPECT_EQ(calendar.count(cron, first, Instant::max()), 1);
+}
+// … or went forward from it: the mirror image.
+TEST(Calendar, finds_a_repeated_minute_at_the_beginning_of_the_years) {
+  for (const RepeatedMinutes policy : {both, first_only}) {
+    const Calendar calendar{Zone::load("EST5EDT,M3.2.0,M11.1.0"), policy};
+    const auto cron = CronExpression::parse("30 1 4 11 *");
+    const Instant first = at("0001-11-04T01:30:00-04:00");
+    ASSERT_EQ(calendar.next(cron, Instant::min()), first);
+    EXPECT_EQ(calendar.previous(cron, first + 59min), first);
+    EXPECT_EQ(calendar.count(cron, Instant::min(), first + 59min), 1);
+  }
+}
+
 // A rule can swallow the same minute every year: 1 March 02:30 never comes in this zone.
 TEST(Calendar, gives_up_on_a_minute_that_every_year_skips) {
   const Calendar calendar{Zone::load("XXX3YYY,J60/2,J300/2")};

@@ -24,6 +24,11 @@ template <typename Mask>
 constexpr Mask up_to(Mask mask, int n) {
   return static_cast<Mask>(mask & (~Mask{0} >> (std::numeric_limits<Mask>::digits - 1 - n)));
 }
+// The bits before bit n.
+template <typename Mask>
+constexpr Mask below(Mask mask, unsigned n) {
+  return static_cast<Mask>(mask & ((Mask{1} << n) - 1));
+}
 
 }  // namespace mask
 
@@ -120,6 +125,16 @@ class CronSearch {
     return none_before;
   }
 
+  // The days of a month that match, bit 0 being its first day, which is `first`.
+  static std::uint32_t days_in(const CronExpression& cron,
+                               std::chrono::year_month month,
+                               std::chrono::local_days first) noexcept {
+    const unsigned length{(month / std::chrono::last).day()};
+    const unsigned weekday = std::chrono::weekday{first}.c_encoding();
+    return mask::up_to(cron.days_ | static_cast<std::uint32_t>(cron.weekdays_ >> weekday),
+                       static_cast<int>(length) - 1);
+  }
+
  private:
   using days = std::chrono::days;
   using local_days = std::chrono::local_days;
@@ -131,16 +146,6 @@ class CronSearch {
   // Each day of the year that comes at all comes again within eight years: 29 February was missing
   // for that long around 1900. A search that goes further would go on for ever.
   static constexpr std::chrono::years without_match_max{8};
-
-  // The days of a month that match, bit 0 being its first day, which is `first`.
-  static std::uint32_t days_in(const CronExpression& cron,
-                               year_month month,
-                               local_days first) noexcept {
-    const unsigned length{(month / std::chrono::last).day()};
-    const unsigned weekday = std::chrono::weekday{first}.c_encoding();
-    return mask::up_to(cron.days_ | static_cast<std::uint32_t>(cron.weekdays_ >> weekday),
-                       static_cast<int>(length) - 1);
-  }
 };
 
 }  // namespace dutiful

@@ -14,9 +14,6 @@ namespace {
 // RULES R1: later than this is worth a warning.
 constexpr std::chrono::minutes delay_max{1};
 
-// Counting what was missed ends somewhere; a task that missed so many has missed enough.
-constexpr std::int64_t missed_max = 1'000'000;
-
 void add(std::vector<EventField>& fields, std::string_view name, EventField::Value value) {
   EventField field{name, std::move(value)};
   fields.push_back(std::move(field));
@@ -228,16 +225,8 @@ void Reporter::run_started(const Start& start, const Core::Task& task, const Cro
       add(fields, "isRepeatedMinute", true);
     }
   }
-  // The pulses that this one start serves, beyond the first (T6).
-  if (start.due_since_before != no_instant) {
-    std::int64_t missed = 0;
-    for (auto next = calendar_.find_next(cron, start.due_since_before);
-         next && *next <= start.at && missed < missed_max;
-         next = calendar_.find_next(cron, *next)) {
-      ++missed;
-    }
-    if (missed > 0) add(fields, "missedCount", missed);
-  }
+  const std::int64_t missed = missed_count(start, task.progress.served_until, cron);
+  if (missed > 0) add(fields, "missedCount", missed);
   tell("TaskRunStarted", Level::info, start.at, std::move(fields));
 
   // An interrupted run is due again from when it started, a new task from when it came.
@@ -250,6 +239,17 @@ void Reporter::run_started(const Start& start, const Core::Task& task, const Cro
          start.at,
          {name, {"dueTime", format_utc(due)}, {"delay", (start.at - due).count()}});
   }
+}
+
+// The pulses that a start serves, less the one that scheduledTime names (T6, V). The instant of a
+// retry is seldom a pulse, and those of an orphan and a boot are served already.
+std::int64_t Reporter::missed_count(const Start& start,
+                                    Instant served_until,
+                                    const CronExpression& cron) const {
+  const Instant served_before = start.before.served_until;
+  const std::int64_t served = calendar_.count(cron, served_before, served_until);
+  if (start.scheduled <= served_before || start.scheduled > served_until) return served;
+  return served - calendar_.count(cron, start.scheduled - Duration{1}, start.scheduled);
 }
 
 void Reporter::run_ended(const std::string& name,

@@ -53,6 +53,9 @@ class Reporter {
 
  private:
   void tell_task(const PlannedTask& task, Instant now);
+  [[nodiscard]] std::int64_t missed_count(const Start& start,
+                                          Instant served_until,
+                                          const CronExpression& cron) const;
 
   EventSink sink_;
   Calendar calendar_;

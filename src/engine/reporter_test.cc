@@ -24,6 +24,113 @@ TEST_F(EngineTest, says_how_many_pulses_a_start_serves) {
   EXPECT_EQ(told("SchedulingDelayed").size(), 1);
 }
 
+// V: however long nobody was there.
+TEST_F(EngineTest, counts_every_pulse_of_years) {
+  initialize("* * * * *");
+  auto starts = engine->step(now);
+  engine->end(starts[0].task, Outcome::success, now);
+  constexpr std::int64_t minutes = std::int64_t{365 + 365 + 366} * 24 * 60;
+  ASSERT_EQ(engine->step(at("2028-03-03T10:00:30Z")).size(), 1);
+  EXPECT_THAT(told("TaskRunStarted").back(),
+              HasSubstr("\"missedCount\":" + std::to_string(minutes - 1) + "}"));
+}
+
+// V: scheduledTime is that of the retry, so all three pulses after it are missed.
+TEST_F(EngineTest, counts_every_pulse_that_a_retry_serves) {
+  initialize("0 * * * *", 5min);
+  auto starts = engine->step(now);
+  engine->end(starts[0].task, Outcome::failure, now, "no");
+  engine->settle(now);
+  starts = engine->step(at("2025-03-03T13:00:30Z"));
+  ASSERT_EQ(starts.size(), 1);
+  EXPECT_EQ(starts[0].reason, Reason::retry);
+  EXPECT_THAT(told("TaskRunStarted").back(),
+              testing::AllOf(HasSubstr("\"scheduledTime\":\"2025-03-03T10:05:30.000Z\""),
+                             HasSubstr("\"missedCount\":3}")));
+}
+
+// V, K6: the retry is due at the same instant as a pulse, and so names it.
+TEST_F(EngineTest, does_not_count_a_pulse_that_the_retry_instant_names) {
+  initialize("0 * * * *", 59min + 30s);
+  auto starts = engine->step(now);
+  engine->end(starts[0].task, Outcome::failure, now, "no");
+  engine->settle(now);
+  starts = engine->step(at("2025-03-03T13:00:30Z"));
+  ASSERT_EQ(starts.size(), 1);
+  EXPECT_EQ(starts[0].reason, Reason::retry);
+  EXPECT_THAT(told("TaskRunStarted").back(),
+              testing::AllOf(HasSubstr("\"scheduledTime\":\"2025-03-03T11:00:00.000Z\""),
+                             HasSubstr("\"missedCount\":2}")));
+}
+
+// V: scheduledTime is the pulse of the interrupted run, which that has served.
+TEST_F(EngineTest, counts_every_pulse_that_an_interrupted_run_serves) {
+  initialize("0 * * * *");
+  ASSERT_EQ(engine->step(now).size(), 1U);
+  engine.reset();
+  engine = make();
+  now = at("2025-03-03T13:00:30Z");
+  initialize("0 * * * *");
+  const auto starts = engine->step(now);
+  ASSERT_EQ(starts.size(), 1U);
+  EXPECT_EQ(starts[0].reason, Reason::orphan);
+  EXPECT_THAT(told("TaskRunStarted").back(),
+              testing::AllOf(HasSubstr("\"scheduledTime\":\"2025-03-03T10:00:00.000Z\""),
+                             HasSubstr("\"missedCount\":3}")));
+}
+
+// V: scheduledTime is the minute in which the task came, which is no pulse that it is owed (K4).
+TEST_F(EngineTest, counts_every_pulse_that_a_boot_serves) {
+  initialize("0 * * * *");
+  const auto starts = engine->step(at("2025-03-03T12:00:30Z"));
+  ASSERT_EQ(starts.size(), 1U);
+  EXPECT_EQ(starts[0].reason, Reason::boot);
+  EXPECT_THAT(told("TaskRunStarted").back(),
+              testing::AllOf(HasSubstr("\"scheduledTime\":\"2025-03-03T10:00:00.000Z\""),
+                             HasSubstr("\"missedCount\":2}")));
+}
+
+// V: on time, nothing is missed, whatever the reason.
+TEST_F(EngineTest, does_not_count_where_nothing_was_missed) {
+  initialize("0 * * * *", 5min);
+  auto starts = engine->step(now);  // boot
+  engine->end(starts[0].task, Outcome::failure, now, "no");
+  engine->settle(now);
+  starts = engine->step(now + 5min);  // retry
+  ASSERT_EQ(starts.size(), 1);
+  engine.reset();
+  engine = make();
+  now += 6min;
+  initialize("0 * * * *", 5min);
+  starts = engine->step(now);  // orphan
+  ASSERT_EQ(starts.size(), 1);
+  engine->end(starts[0].task, Outcome::success, now);
+  ASSERT_EQ(engine->step(at("2025-03-03T11:00:00Z")).size(), 1);  // cron
+  EXPECT_EQ(told("TaskRunStarted").size(), 4);
+  EXPECT_THAT(told("TaskRunStarted"), testing::Each(testing::Not(HasSubstr("missedCount"))));
+}
+
+// V, T7: the clock is set back while the task runs. Its next start serves what came before that,
+// too; and once all that is served, an earlier start misses nothing.
+TEST_F(EngineTest, counts_what_a_start_serves_by_the_clock_before) {
+  initialize("0 * * * *", 0s);
+  auto starts = engine->step(now);
+  EXPECT_TRUE(engine->step(at("2025-03-03T13:00:30Z")).empty());
+  engine->end(starts[0].task, Outcome::success, at("2025-03-03T12:30:00Z"));
+  starts = engine->step(at("2025-03-03T12:30:00Z"));
+  ASSERT_EQ(starts.size(), 1);
+  EXPECT_THAT(told("TaskRunStarted").back(),
+              testing::AllOf(HasSubstr("\"scheduledTime\":\"2025-03-03T11:00:00.000Z\""),
+                             HasSubstr("\"missedCount\":2}")));
+  EXPECT_EQ(stored().served_until, at("2025-03-03T13:00:30Z"));
+
+  engine->end(starts[0].task, Outcome::failure, at("2025-03-03T12:00:00Z"), "no");
+  starts = engine->step(at("2025-03-03T12:00:00Z"));
+  ASSERT_EQ(starts.size(), 1);
+  EXPECT_EQ(starts[0].reason, Reason::retry);
+  EXPECT_THAT(told("TaskRunStarted").back(), testing::Not(HasSubstr("missedCount")));
+}
+
 // V: when it was due, and not when the run began that was interrupted. That counts for its delay.
 TEST_F(EngineTest, says_when_an_interrupted_run_was_due) {
   initialize("0 * * * *");

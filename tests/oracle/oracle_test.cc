@@ -7,11 +7,12 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include <dutiful/cron.h>
+#include <dutiful/calendar.h>
 
 #include "cli/program.h"
 #include "cron/diagnosis.h"
 #include "support/temporary_directory.h"
+#include "support/times.h"
 
 namespace dutiful {
 namespace {
@@ -64,6 +65,34 @@ TEST(Oracle, next_and_prev_agree_on_every_case) {
       EXPECT_EQ(result.err.starts_with("dutiful: Failed to calculate next occurrence: "),
                 expected.contains("error"))
           << result.err;
+    }
+  }
+}
+
+// T1-T5: the answers of the same cases are pulses that follow each other, and so are those of a
+// loop over next() behind them.
+TEST(Oracle, count_agrees_on_every_case) {
+  for (const auto& expected : read_lines("next.jsonl")) {
+    const auto cron = CronExpression::parse(expected["expr"].get<std::string>());
+    const Calendar calendar{
+        Zone::load(expected["zone"].get<std::string>()),
+        expected["repeated"] == "both" ? RepeatedMinutes::both : RepeatedMinutes::first_only};
+    if (expected.contains("error")) {
+      EXPECT_EQ(calendar.count(cron, Instant::min(), Instant::max()), 0) << expected;
+      continue;
+    }
+    std::vector<Instant> pulses;
+    for (const std::string pulse : expected["prev"]) pulses.insert(pulses.begin(), at(pulse));
+    for (const std::string pulse : expected["next"]) pulses.push_back(at(pulse));
+    for (std::size_t first = 0; first < pulses.size(); ++first) {
+      for (std::size_t last = first; last < pulses.size(); ++last) {
+        EXPECT_EQ(calendar.count(cron, pulses[first], pulses[last]), last - first) << expected;
+      }
+    }
+    std::int64_t walked = 0;
+    for (auto next = calendar.find_next(cron, pulses.back()); next && walked < 500;
+         next = calendar.find_next(cron, *next)) {
+      ASSERT_EQ(calendar.count(cron, pulses.back(), *next), ++walked) << expected;
     }
   }
 }
