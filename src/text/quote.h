@@ -17,9 +17,12 @@ namespace dutiful {
 // escape() and quote() have done to parts of it stands.
 [[nodiscard]] std::string on_one_line(std::string_view message);
 
-// The text as a JSON string, quotes and all. JSON has no bytes that are not UTF-8: they are shown
-// as
-// \\xNN, as escape() would.
+// The text as a JSON string, quotes and all: controls are \uNNNN, everything else stands as it is.
+// JSON has no bytes that are not UTF-8: they are shown as \\xNN, as escape() would.
 [[nodiscard]] std::string json_string(std::string_view text);
+
+// A JSON text on one line that somebody else has written, with its controls as \uNNNN. The document
+// is the same. Requires UTF-8.
+[[nodiscard]] std::string escape_json(std::string_view json);
 
 }  // namespace dutiful

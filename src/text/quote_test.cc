@@ -1,9 +1,19 @@
 #include "text/quote.h"
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "support/characters.h"
 
 namespace dutiful {
 namespace {
+
+// RULES V: C0 and C1 controls, separators of lines and paragraphs, bidirectional controls.
+bool may_be_shown(char32_t code) {
+  const auto between = [code](char32_t low, char32_t high) { return low <= code && code <= high; };
+  return !(code < 0x20 || between(0x7f, 0x9f) || code == 0x61c || between(0x200e, 0x200f) ||
+           between(0x2028, 0x202e) || between(0x2066, 0x2069));
+}
 
 TEST(Quote, keeps_printable_text_as_it_is) {
   EXPECT_EQ(quote("15 3 * * 1-5"), "\"15 3 * * 1-5\"");
@@ -25,9 +35,37 @@ TEST(Quote, writes_json_strings) {
   EXPECT_EQ(json_string(std::string_view{"\0", 1}), R"("\u0000")");
 }
 
+// V: in JSON and in lines for people.
+TEST(Quote, shows_every_character_but_controls) {
+  for_every_character([](char32_t code) {
+    const std::string character = utf8(code);
+    const bool shown = may_be_shown(code);
+    const auto is_shown_in = [&](const std::string& text) {
+      return text.find(character) != std::string::npos;
+    };
+    ASSERT_EQ(is_shown_in(json_string(character)), shown) << unsigned{code};
+    ASSERT_EQ(is_shown_in(quote(character)), shown) << unsigned{code};
+    ASSERT_EQ(is_shown_in(escape(character)), shown) << unsigned{code};
+    ASSERT_EQ(is_shown_in(on_one_line(character)), shown) << unsigned{code};
+  });
+}
+
+// V: whoever reads the JSON gets the text back.
+TEST(Quote, writes_json_that_reads_back) {
+  std::string every;
+  for_every_character([&](char32_t code) { every += utf8(code); });
+  EXPECT_TRUE(nlohmann::json::parse(json_string(every)) == every);
+}
+
+TEST(Quote, keeps_what_is_printable_in_json) {
+  EXPECT_EQ(json_string("Größe 日本 🕐 שלום\u200d\u2027"), "\"Größe 日本 🕐 שלום\u200d\u2027\"");
+  EXPECT_EQ(json_string("\u009b\u061c\u2028\u202e"), R"("\u009b\u061c\u2028\u202e")");
+}
+
 TEST(Quote, keeps_the_direction_of_writing) {
   EXPECT_EQ(quote("\u202e"), R"("\xe2\x80\xae")");
   EXPECT_EQ(quote("\u2066"), R"("\xe2\x81\xa6")");
+  EXPECT_EQ(quote("\u061c\u200e\u200f"), R"("\xd8\x9c\xe2\x80\x8e\xe2\x80\x8f")");
   EXPECT_EQ(quote("שלום"), "\"שלום\"");
 }
 
