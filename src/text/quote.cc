@@ -62,13 +62,41 @@ std::string escape(std::string_view text, std::string_view also) {
   return out;
 }
 
+// How much of a value a message shows: not more than 200 bytes, and no part of a character.
+std::size_t shown_size(std::string_view value) {
+  constexpr std::size_t shown_max = 200;
+  if (value.size() <= shown_max) return value.size();
+  for (std::size_t back = 1; back < 4; ++back) {
+    if (utf8_length(value.substr(shown_max - back)) > back) return shown_max - back;
+  }
+  return shown_max;
+}
+
+// A value between marks, escaped, and cut where it is long.
+std::string show(std::string_view value, std::string_view also, std::string_view mark) {
+  const std::size_t size = shown_size(value);
+  std::string out{mark};
+  out.append(escape(value.substr(0, size), also));
+  if (size == value.size()) return out.append(mark);
+  return out.append("…").append(mark).append(" (") + std::to_string(value.size()) + " bytes)";
+}
+
 }  // namespace
 
 std::string escape(std::string_view text) {
   return escape(text, "\\");
 }
 
-std::string quote(std::string_view text) {
+std::string show(std::string_view value) {
+  return show(value, "\\", "");
+}
+
+std::string quote(std::string_view value, char mark) {
+  const std::string also{'\\', mark};
+  return show(value, also, {&mark, 1});
+}
+
+std::string quote_whole(std::string_view text) {
   return '"' + escape(text, "\\\"") + '"';
 }
 

@@ -10,8 +10,15 @@ namespace dutiful {
 // UTF-8 are escaped as in C. Text from outside can never forge a line (RULES V, X4).
 [[nodiscard]] std::string escape(std::string_view text);
 
-// The same in double quotes, and those inside it escaped.
-[[nodiscard]] std::string quote(std::string_view text);
+// A value for a message: escaped, and cut after 200 bytes (RULES E), between characters; what was
+// cut says how long it is: aaaa… (1500 bytes).
+[[nodiscard]] std::string show(std::string_view value);
+
+// The same in quotes, and those inside it escaped: "aaaa…" (1500 bytes).
+[[nodiscard]] std::string quote(std::string_view value, char mark = '"');
+
+// In double quotes, and not cut: for text that is itself what was asked for.
+[[nodiscard]] std::string quote_whole(std::string_view text);
 
 // A message of ours on one line: what would forge another is escaped, but no backslash, so what
 // escape() and quote() have done to parts of it stands.

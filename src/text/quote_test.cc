@@ -73,6 +73,38 @@ TEST(Quote, escapes_what_would_end_the_quotes) {
   EXPECT_EQ(quote(R"(say "hi" \ bye)"), R"("say \"hi\" \\ bye")");
 }
 
+TEST(Quote, escapes_only_the_quotes_that_stand_around_it) {
+  EXPECT_EQ(quote(R"(it's "so" \)", '\''), R"('it\'s "so" \\')");
+}
+
+// RULES E: a value in a message is cut at 200 bytes.
+TEST(Quote, cuts_long_values_and_says_how_long_they_are) {
+  const std::string most(200, 'a');
+  EXPECT_EQ(quote(most), '"' + most + '"');
+  EXPECT_EQ(quote(most + 'b'), '"' + most + "…\" (201 bytes)");
+  EXPECT_EQ(quote(most + 'b', '\''), '\'' + most + "…' (201 bytes)");
+  EXPECT_EQ(show(most + 'b'), most + "… (201 bytes)");
+  EXPECT_EQ(show("a\n"), "a\\n");
+  EXPECT_EQ(quote_whole(most + "\n"), '"' + most + "\\n\"");
+  EXPECT_LT(quote(std::string(1'000'000, '\xff')).size(), 1000);
+}
+
+TEST(Quote, cuts_no_character_in_two) {
+  for (const std::string_view character : {"é", "€", "😀"}) {
+    for (std::size_t before = 196; before <= 200; ++before) {
+      std::string text(before, 'a');
+      text.append(character).append(std::string(100, 'b'));
+      const std::size_t end = before + character.size();
+      const std::string shown = text.substr(0, end <= 200 ? 200 : before);
+      EXPECT_EQ(show(text), shown + "… (" + std::to_string(text.size()) + " bytes)") << before;
+    }
+  }
+  // Where there is no character, every byte may be the last.
+  std::string expected;
+  for (int i = 0; i < 200; ++i) expected += "\\x80";
+  EXPECT_EQ(show(std::string(201, '\x80')), expected + "… (201 bytes)");
+}
+
 TEST(Quote, leaves_quotes_alone_where_there_are_none_around_it) {
   EXPECT_EQ(escape("say \"hi\"\n"), R"(say "hi"\n)");
 }

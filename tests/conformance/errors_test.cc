@@ -1,11 +1,15 @@
 // Section E of the rules: names and messages. Those of cron are in cron/diagnosis_test.cc.
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <dutiful/errors.h>
+#include <dutiful/zone.h>
 
 namespace dutiful {
 namespace {
+
+using testing::ContainsRegex;
 
 TEST(E, has_the_names_and_messages_of_the_table) {
   struct Row {
@@ -54,6 +58,27 @@ TEST(E, errors_cannot_forge_a_line) {
   EXPECT_EQ(std::string{ScheduleDuplicateTaskError{"a\nb"}.what()}.find('\n'), std::string::npos);
   const ScheduleTaskError error{"a\nb", "* * * * *", "no", nullptr};
   EXPECT_EQ(std::string{error.what()}.find('\n'), std::string::npos);
+}
+
+// A value in a message is cut at 200 bytes, and whole in the details.
+TEST(E, messages_do_not_grow_with_the_values_they_quote) {
+  const std::string large(1'000'000, 'a');
+  const InvalidRegistrationError registration{"name", large, "is too long"};
+  const ScheduleDuplicateTaskError duplicate{large};
+  const ScheduleTaskError unscheduled{large, "* * * * *", "no", nullptr};
+  const StateHeldError held{large, "another"};
+  const StoreError store{large, "is full"};
+  const TraceError trace{large, "is full"};
+  const TaskListMismatchError mismatch{large, "b" + large};
+  const ZoneError zone{large, "it is not known"};
+  for (const Error* error : std::initializer_list<const Error*>{
+           &registration, &duplicate, &unscheduled, &held, &store, &trace, &mismatch, &zone}) {
+    EXPECT_LT(std::string_view{error->what()}.size(), 700) << error->name();
+    EXPECT_THAT(error->what(), ContainsRegex("…[\"']? \\(100000[01] bytes\\)")) << error->name();
+  }
+  EXPECT_TRUE(registration.value() == large);
+  EXPECT_TRUE(duplicate.task_name() == large);
+  EXPECT_TRUE(unscheduled.task_name() == large);
 }
 
 }  // namespace
