@@ -1,7 +1,9 @@
 // What a callback is handed, and what callbacks are.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <stop_token>
 #include <string>
@@ -64,6 +66,9 @@ class Run {
 
 // A callback in any of its three forms: void(), void(const RunInfo&), both of which fail by
 // throwing anything at all, and void(Run).
+//
+// One that is made of a null pointer, an empty std::function or the like is empty itself, and
+// initialize() rejects it (RULES E).
 class Callback {
  public:
   Callback() = default;
@@ -73,8 +78,11 @@ class Callback {
            (std::is_invocable_v<F&> || std::is_invocable_v<F&, const RunInfo&> ||
             std::is_invocable_v<F&, Run>))
       // NOLINTNEXTLINE(bugprone-forwarding-reference-overload): the constraint leaves copies alone.
-      Callback(F&& function)
-      : work_(std::make_shared<WorkOf<std::decay_t<F>>>(std::forward<F>(function))) {}
+      Callback(F&& function) {
+    if (!is_null(function)) {
+      work_ = std::make_shared<WorkOf<std::decay_t<F>>>(std::forward<F>(function));
+    }
+  }
 
   [[nodiscard]] explicit operator bool() const noexcept { return work_ != nullptr; }
 
@@ -82,6 +90,20 @@ class Callback {
   void operator()(Run run) const noexcept;
 
  private:
+  // Whether there is nothing in it to call. Of classes, only those are asked that can be made of
+  // nullptr, as std::function can: what any other means by being "false" is its own business.
+  template <typename F>
+  static bool is_null([[maybe_unused]] const F& function) {
+    if constexpr (std::is_pointer_v<F> || std::is_member_pointer_v<F>) {
+      return function == nullptr;
+    } else if constexpr (std::is_constructible_v<F, std::nullptr_t> &&
+                         requires { static_cast<bool>(function == nullptr); }) {
+      return static_cast<bool>(function == nullptr);
+    } else {
+      return false;
+    }
+  }
+
   // In one piece with the function it holds: there may be a million of them.
   struct Work {
     virtual ~Work() = default;
@@ -94,13 +116,13 @@ class Callback {
 
     void call(Run& run) override {
       if constexpr (std::is_invocable_v<F&>) {
-        function();
+        std::invoke(function);
         run.succeed();
       } else if constexpr (std::is_invocable_v<F&, const RunInfo&>) {
-        function(run.info());
+        std::invoke(function, run.info());
         run.succeed();
       } else {
-        function(std::move(run));
+        std::invoke(function, std::move(run));
       }
     }
 

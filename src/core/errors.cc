@@ -12,6 +12,15 @@ InvalidRegistrationError::InvalidRegistrationError(std::string field,
       value_(std::move(value)),
       reason_(std::move(reason)) {}
 
+InvalidRegistrationError::InvalidRegistrationError(std::string_view task_name,
+                                                   std::string field,
+                                                   std::string value,
+                                                   std::string reason)
+    : Error("Invalid registration: " + field + " of task " + quote(task_name) + " " + reason),
+      field_(std::move(field)),
+      value_(std::move(value)),
+      reason_(std::move(reason)) {}
+
 ScheduleDuplicateTaskError::ScheduleDuplicateTaskError(std::string task_name)
     : Error("Task with name " + quote(task_name) + " is already scheduled"),
       task_name_(std::move(task_name)) {}

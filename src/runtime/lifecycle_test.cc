@@ -236,7 +236,8 @@ TEST_F(Runtime, tells_every_initialization_that_is_refused) {
   };
   Scheduler scheduler{telling};
   EXPECT_THROW(scheduler.initialize({{"a", "* * * * *", {}, 0s}}), InvalidRegistrationError);
-  EXPECT_EQ(journal.wait_for(1).back(), "Invalid registration: callback \"a\" is missing");
+  EXPECT_EQ(journal.wait_for(1).back(),
+            "Invalid registration: callback of task \"a\" is null; register something to call");
 
   Gate gate;
   Journal ran;

@@ -17,8 +17,9 @@ struct CallbackOf {
 // By TaskConfig::registration.
 using Callbacks = std::vector<CallbackOf>;
 
-// Throws InvalidRegistrationError for a callback that is missing, unless a registration before it
-// is wrong, and then its error (RULES I3).
+// Throws InvalidRegistrationError for a callback that is missing and a time limit that is negative,
+// unless something else comes first in the list or in the registration, and then its error (RULES
+// I3).
 [[nodiscard]] std::pair<std::vector<TaskConfig>, Callbacks> split(
     std::vector<Registration> registrations);
 

@@ -4,11 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <dutiful/errors.h>
+#include <dutiful/testing.h>
 #include <dutiful/zone.h>
 
 namespace dutiful {
 namespace {
 
+using namespace std::chrono_literals;
 using testing::ContainsRegex;
 
 TEST(E, has_the_names_and_messages_of_the_table) {
@@ -52,6 +54,46 @@ TEST(E, has_the_names_and_messages_of_the_table) {
     EXPECT_EQ(row.error.name(), row.name);
     EXPECT_STREQ(row.error.what(), row.message);
   }
+}
+
+std::string registration_error(const Registration& registration) {
+  VirtualScheduler scheduler{Instant{}, {.zone = Zone::utc()}};
+  try {
+    scheduler.initialize({registration});
+    return "no error";
+  } catch (const InvalidRegistrationError& error) {
+    return error.field() + ' ' + error.value() + ": " + error.what();
+  }
+}
+
+TEST(E, says_what_is_wrong_with_a_registration) {
+  void (*no_function)() = nullptr;
+  EXPECT_EQ(registration_error({"a", "* * * * *", no_function, 0ms}),
+            "callback null: Invalid registration: callback of task \"a\" is null; register "
+            "something to call");
+  EXPECT_EQ(registration_error({"a", "* * * * *", std::function<void()>{}, 0ms}),
+            "callback null: Invalid registration: callback of task \"a\" is null; register "
+            "something to call");
+  EXPECT_EQ(registration_error({"a", "* * * * *", [] {}, 0ms, -5ms}),
+            "timeLimit -5: Invalid registration: timeLimit of task \"a\" is -5 ms; it must not be "
+            "negative, and 0 means no limit");
+  EXPECT_EQ(registration_error({"", "* * * * *", [] {}, 0ms}),
+            "name : Invalid registration: name \"\" is empty; every task needs one");
+}
+
+// seed-002, "dangerous expressions".
+TEST(E, refuses_names_and_expressions_beyond_1024_bytes) {
+  const std::string long_name(1025, 'a');
+  EXPECT_EQ(registration_error({long_name.substr(1), "* * * * *", [] {}, 0ms}), "no error");
+  EXPECT_EQ(registration_error({long_name, "* * * * *", [] {}, 0ms}),
+            "name " + long_name + ": Invalid registration: name \"" + long_name.substr(0, 200) +
+                "…\" (1025 bytes) is too long; it may have at most 1024 bytes");
+  const std::string long_text = std::string(1016, '0') + " * * * *";
+  EXPECT_EQ(registration_error({"a", long_text, [] {}, 0ms}), "no error");
+  EXPECT_EQ(registration_error({"a", '0' + long_text, [] {}, 0ms}),
+            "cronExpression 0" + long_text +
+                ": Invalid registration: cronExpression of task \"a\" is too long: it has 1025 "
+                "bytes, and may have at most 1024");
 }
 
 TEST(E, errors_cannot_forge_a_line) {
