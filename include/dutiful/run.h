@@ -65,7 +65,8 @@ class Run {
 };
 
 // A callback in any of its three forms: void(), void(const RunInfo&), both of which fail by
-// throwing anything at all, and void(Run).
+// throwing anything at all, and void(Run). One that returns something does not compile: nobody
+// would look at it.
 //
 // One that is made of a null pointer, an empty std::function or the like is empty itself, and
 // initialize() rejects it (RULES E).
@@ -79,6 +80,9 @@ class Callback {
             std::is_invocable_v<F&, Run>))
       // NOLINTNEXTLINE(bugprone-forwarding-reference-overload): the constraint leaves copies alone.
       Callback(F&& function) {
+    static_assert(returns_nothing<std::decay_t<F>>(),
+                  "a dutiful callback returns nothing: throw to fail, and wrap what returns "
+                  "something in a lambda that checks it: [] { if (!f()) throw Failed{}; }");
     if (!is_null(function)) {
       work_ = std::make_shared<WorkOf<std::decay_t<F>>>(std::forward<F>(function));
     }
@@ -90,6 +94,17 @@ class Callback {
   void operator()(Run run) const noexcept;
 
  private:
+  template <typename F>
+  static constexpr bool returns_nothing() {
+    if constexpr (std::is_invocable_v<F&>) {
+      return std::is_void_v<std::invoke_result_t<F&>>;
+    } else if constexpr (std::is_invocable_v<F&, const RunInfo&>) {
+      return std::is_void_v<std::invoke_result_t<F&, const RunInfo&>>;
+    } else {
+      return std::is_void_v<std::invoke_result_t<F&, Run>>;
+    }
+  }
+
   // Whether there is nothing in it to call. Of classes, only those are asked that can be made of
   // nullptr, as std::function can: what any other means by being "false" is its own business.
   template <typename F>
