@@ -4,4 +4,5 @@
 #include <dutiful/calendar.h>   // IWYU pragma: export
 #include <dutiful/cron.h>       // IWYU pragma: export
 #include <dutiful/errors.h>     // IWYU pragma: export
+#include <dutiful/limits.h>     // IWYU pragma: export
 #include <dutiful/scheduler.h>  // IWYU pragma: export

@@ -37,10 +37,17 @@ class RegistrationShapeError : public Error {
   std::string received_;
 };
 
-// A registration's value is not acceptable: an empty name, a missing callback.
+// A registration's value is not acceptable: an empty name, a callback that holds nothing. The field
+// is `name`, `cronExpression`, `callback` or `timeLimit`, and the value is text: `null` for such a
+// callback, milliseconds for a time limit.
 class InvalidRegistrationError : public Error {
  public:
+  // The first shows the value; the second names the task instead, and the reason says the rest.
   InvalidRegistrationError(std::string field, std::string value, std::string reason);
+  InvalidRegistrationError(std::string_view task_name,
+                           std::string field,
+                           std::string value,
+                           std::string reason);
   [[nodiscard]] std::string_view name() const noexcept override {
     return "InvalidRegistrationError";
   }

@@ -56,7 +56,8 @@ using EventSink = std::function<void(const Event&)>;
 
 // The event as a JSON object on one line, without the newline:
 // {"time":"2025-03-03T10:00:00.000Z","level":"INFO","event":"TaskRunStarted","taskName":"backup",…}
-// Bytes of a name that are not UTF-8 are shown as \xNN, so a name survives and never forges a line.
+// Control characters, line separators and bidirectional controls are \uXXXX, and bytes that are not
+// UTF-8 are shown as \xNN, so a name survives and never forges a line.
 [[nodiscard]] std::string to_json(const Event& event);
 
 // A sink that writes each event as such a line. The stream must outlive it.

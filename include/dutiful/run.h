@@ -1,7 +1,9 @@
 // What a callback is handed, and what callbacks are.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -82,7 +84,11 @@ class Run {
 };
 
 // A callback in any of its three forms: void(), void(const RunInfo&), both of which fail by
-// throwing anything at all, and void(Run).
+// throwing anything at all, and void(Run). One that returns something does not compile: nobody
+// would look at it.
+//
+// One that is made of a null pointer, an empty std::function or the like is empty itself, and
+// initialize() rejects it (RULES E).
 class Callback {
  public:
   Callback() = default;
@@ -92,8 +98,14 @@ class Callback {
            (std::is_invocable_v<F&> || std::is_invocable_v<F&, const RunInfo&> ||
             std::is_invocable_v<F&, Run>))
       // NOLINTNEXTLINE(bugprone-forwarding-reference-overload): the constraint leaves copies alone.
-      Callback(F&& function)
-      : work_(std::make_shared<WorkOf<std::decay_t<F>>>(std::forward<F>(function))) {}
+      Callback(F&& function) {
+    static_assert(returns_nothing<std::decay_t<F>>(),
+                  "a dutiful callback returns nothing: throw to fail, and wrap what returns "
+                  "something in a lambda that checks it: [] { if (!f()) throw Failed{}; }");
+    if (!is_null(function)) {
+      work_ = std::make_shared<WorkOf<std::decay_t<F>>>(std::forward<F>(function));
+    }
+  }
 
   [[nodiscard]] explicit operator bool() const noexcept { return work_ != nullptr; }
 
@@ -101,6 +113,31 @@ class Callback {
   void operator()(Run run) const noexcept;
 
  private:
+  template <typename F>
+  static constexpr bool returns_nothing() {
+    if constexpr (std::is_invocable_v<F&>) {
+      return std::is_void_v<std::invoke_result_t<F&>>;
+    } else if constexpr (std::is_invocable_v<F&, const RunInfo&>) {
+      return std::is_void_v<std::invoke_result_t<F&, const RunInfo&>>;
+    } else {
+      return std::is_void_v<std::invoke_result_t<F&, Run>>;
+    }
+  }
+
+  // Whether there is nothing in it to call. Of classes, only those are asked that can be made of
+  // nullptr, as std::function can: what any other means by being "false" is its own business.
+  template <typename F>
+  static bool is_null([[maybe_unused]] const F& function) {
+    if constexpr (std::is_pointer_v<F> || std::is_member_pointer_v<F>) {
+      return function == nullptr;
+    } else if constexpr (std::is_constructible_v<F, std::nullptr_t> &&
+                         requires { static_cast<bool>(function == nullptr); }) {
+      return static_cast<bool>(function == nullptr);
+    } else {
+      return false;
+    }
+  }
+
   // In one piece with the function it holds: there may be a million of them.
   struct Work {
     virtual ~Work() = default;
@@ -113,13 +150,13 @@ class Callback {
 
     void call(Run& run) override {
       if constexpr (std::is_invocable_v<F&>) {
-        function();
+        std::invoke(function);
         run.succeed();
       } else if constexpr (std::is_invocable_v<F&, const RunInfo&>) {
-        function(run.info());
+        std::invoke(function, run.info());
         run.succeed();
       } else {
-        function(std::move(run));
+        std::invoke(function, std::move(run));
       }
     }
 

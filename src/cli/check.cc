@@ -55,7 +55,7 @@ std::string command_line(const Command& command) {
   }
   for (const std::string& argument : arguments) {
     const bool plain = !argument.empty() && argument.find_first_of(" \t\"'") == std::string::npos;
-    out.append(out.empty() ? "" : " ").append(plain ? escape(argument) : quote(argument));
+    out.append(out.empty() ? "" : " ").append(plain ? escape(argument) : quote_whole(argument));
   }
   return out;
 }

@@ -83,6 +83,16 @@ line\nbreak: At 01:30, on the 2nd of November
   EXPECT_EQ(result.status, 0);
 }
 
+// E cuts values in messages; a command is what was asked for.
+TEST_F(Check, shows_long_commands_whole) {
+  const std::string argument(1000, ' ');
+  const auto result = dutiful({"check",
+                               write("[[task]]\nname = 'a'\ncron = '* * * * *'\nretry = '1m'\n"
+                                     "run = ['true', '" +
+                                     argument + "']\n")});
+  EXPECT_THAT(result.out, HasSubstr("true \"" + argument + "\"\n"));
+}
+
 TEST_F(Check, tells_every_problem_with_its_place) {
   const std::string file = write("[[task]]\nname = 5\ncron = '@daily'\nrnu = 'a'\n'b\"' = 1\n");
   const auto result = dutiful({"check", file});

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include <dutiful/cron.h>
+#include <dutiful/limits.h>
 
 #include "cli/commands.h"
 #include "cli/expression_argument.h"
@@ -75,7 +76,9 @@ Exit explain(const Arguments& arguments, Console& console) try {
   return Exit::done;
 } catch (const InvalidCronExpressionError& error) {
   if (arguments.json) console.out << to_text(to_json(error)) << '\n';
-  console.err << "dutiful: " << error.what() << '\n' << point_at(error.details()) << '\n';
+  console.err << "dutiful: " << error.what() << '\n';
+  if (arguments.expression.size() <= cron_text_max)
+    console.err << point_at(error.details()) << '\n';
   return Exit::no;
 }
 

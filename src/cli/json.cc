@@ -4,10 +4,13 @@
 
 #include <nlohmann/json.hpp>
 
+#include "text/quote.h"
+
 namespace dutiful {
 
 std::string to_text(const nlohmann::ordered_json& document) {
-  return document.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  return escape_json(
+      document.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
 }
 
 void ArrayPrinter::print(const nlohmann::ordered_json& element) {

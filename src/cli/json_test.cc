@@ -22,5 +22,12 @@ TEST(Json, prints_an_array_as_the_whole_document_would_be) {
   }
 }
 
+// V: a terminal shows what programs read.
+TEST(Json, shows_no_controls) {
+  const nlohmann::ordered_json document{{"name", "a\n\x7f\u009b\u061c\u2028\u202e\u2066é"}};
+  EXPECT_EQ(to_text(document), R"({"name":"a\n\u007f\u009b\u061c\u2028\u202e\u2066é"})");
+  EXPECT_EQ(nlohmann::ordered_json::parse(to_text(document)), document);
+}
+
 }  // namespace
 }  // namespace dutiful

@@ -228,6 +228,13 @@ TEST(Program, explains_that_an_expression_is_never_due) {
   EXPECT_EQ(result.status, 0);
 }
 
+// E: longer than that, no task could have it, and no line should.
+TEST(Program, explain_shows_no_expression_that_is_too_long) {
+  const auto result = dutiful({"explain", std::string(100'000, '1') + " * * * *"});
+  EXPECT_EQ(result.status, 1);
+  EXPECT_LT(result.err.size(), 1000);
+}
+
 TEST(Program, explain_points_at_the_offending_characters) {
   const auto result = dutiful({"explain", "0 0 * * mon-fri"});
   EXPECT_EQ(result.out, "");

@@ -3,20 +3,20 @@
 #include "text/quote.h"
 
 namespace dutiful {
-namespace {
-
-// Escaped like quote(), without the quotes.
-std::string bare(std::string_view text) {
-  const std::string quoted = quote(text);
-  return quoted.substr(1, quoted.size() - 2);
-}
-
-}  // namespace
 
 InvalidRegistrationError::InvalidRegistrationError(std::string field,
                                                    std::string value,
                                                    std::string reason)
     : Error("Invalid registration: " + field + " " + quote(value) + " " + reason),
+      field_(std::move(field)),
+      value_(std::move(value)),
+      reason_(std::move(reason)) {}
+
+InvalidRegistrationError::InvalidRegistrationError(std::string_view task_name,
+                                                   std::string field,
+                                                   std::string value,
+                                                   std::string reason)
+    : Error("Invalid registration: " + field + " of task " + quote(task_name) + " " + reason),
       field_(std::move(field)),
       value_(std::move(value)),
       reason_(std::move(reason)) {}
@@ -41,17 +41,17 @@ ScheduleTaskError::ScheduleTaskError(std::string task_name,
                                      std::string cron_expression,
                                      const std::string& reason,
                                      std::exception_ptr cause)
-    : Error("Failed to schedule task '" + bare(task_name) + "': " + reason, std::move(cause)),
+    : Error("Failed to schedule task " + quote(task_name, '\'') + ": " + reason, std::move(cause)),
       task_name_(std::move(task_name)),
       cron_expression_(std::move(cron_expression)) {}
 
 TaskListMismatchError::TaskListMismatchError(std::string expected, std::string actual)
     : Error(actual == expected || actual.empty()
-                ? "A task of scheduler " + expected +
+                ? "A task of scheduler " + show(expected) +
                       ", which runs, is gone from the state: somebody has deleted it; stop the "
                       "scheduler and initialize it again"
-                : "The persisted tasks belong to scheduler " + actual + ", not to " + expected +
-                      ", which runs; another scheduler has replaced them"),
+                : "The persisted tasks belong to scheduler " + show(actual) + ", not to " +
+                      show(expected) + ", which runs; another scheduler has replaced them"),
       expected_(std::move(expected)),
       actual_(std::move(actual)) {}
 

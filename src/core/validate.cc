@@ -3,11 +3,13 @@
 #include <bit>
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include <dutiful/cron.h>
 #include <dutiful/errors.h>
+#include <dutiful/limits.h>
 
 namespace dutiful {
 namespace {
@@ -50,7 +52,21 @@ void validate(std::span<const TaskConfig> list) {
     if (config.name.empty()) {
       throw InvalidRegistrationError("name", config.name, "is empty; every task needs one");
     }
+    if (config.name.size() > task_name_max) {
+      throw InvalidRegistrationError(
+          "name",
+          config.name,
+          "is too long; it may have at most " + std::to_string(task_name_max) + " bytes");
+    }
     if (!names.insert(config)) throw ScheduleDuplicateTaskError(config.name);
+    if (config.cron.size() > cron_text_max) {
+      throw InvalidRegistrationError(config.name,
+                                     "cronExpression",
+                                     config.cron,
+                                     "is too long: it has " + std::to_string(config.cron.size()) +
+                                         " bytes, and may have at most " +
+                                         std::to_string(cron_text_max));
+    }
     const bool known = valid != nullptr && *valid == config.cron;
     if (!known && !CronExpression::try_parse(config.cron)) {
       try {
@@ -65,13 +81,17 @@ void validate(std::span<const TaskConfig> list) {
     }
     valid = &config.cron;
     if (!config.has_callback) {
-      throw InvalidRegistrationError("callback", "null", "is missing; give the task a function");
+      throw InvalidRegistrationError(
+          config.name, "callback", "null", "is null; register something to call");
     }
     if (config.retry_delay < Duration::zero()) throw NegativeRetryDelayError(config.retry_delay);
     if (config.time_limit < Duration::zero()) {
-      throw InvalidRegistrationError("timeLimit",
-                                     std::to_string(config.time_limit.count()) + " ms",
-                                     "is negative; zero means no limit");
+      const std::string limit = std::to_string(config.time_limit.count());
+      throw InvalidRegistrationError(
+          config.name,
+          "timeLimit",
+          limit,
+          "is " + limit + " ms; it must not be negative, and 0 means no limit");
     }
   }
 }

@@ -165,11 +165,11 @@ std::optional<Fault> range_fault(const FieldKind& kind, std::string_view field, 
     }
     if (value == 7 && kind.field == Field::weekday) {
       return nonposix_fault(
-          kind, field, end, "has " + std::string{end.text} + "; use 0 for Sunday", ": ");
+          kind, field, end, "has " + show(end.text) + "; use 0 for Sunday", ": ");
     }
     if (value < kind.min || value > kind.max) {
       return Fault{end,
-                   "has " + std::string{end.text} + ", which is out of range; it takes " +
+                   "has " + show(end.text) + ", which is out of range; it takes " +
                        std::to_string(kind.min) + " to " + std::to_string(kind.max)};
     }
     values.push_back(value);

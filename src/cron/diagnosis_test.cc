@@ -234,5 +234,45 @@ TEST(Diagnosis, keeps_the_message_on_one_line) {
   }
 }
 
+// E: whatever is wrong with it, a message does not grow with the expression; the details are whole.
+TEST(Diagnosis, cuts_long_values_in_messages_and_keeps_them_in_details) {
+  const std::string ones(1'000'000, '1');
+  const std::string zeros(1'000'000, '0');
+  const std::string letters(1'000'000, 'x');
+  for (const std::string& field : {ones,
+                                   ones + '-',
+                                   '-' + ones,
+                                   ones + "-2",
+                                   ones + "-2-3",
+                                   zeros + "5-4",
+                                   "*/" + ones,
+                                   "1-30/" + zeros + '5',
+                                   letters,
+                                   letters + "-5",
+                                   '1' + letters,
+                                   "0x" + ones,
+                                   ones + "e5",
+                                   ones + ".5",
+                                   '+' + ones,
+                                   ones + '?',
+                                   ones + '\x80',
+                                   '1' + std::string(1'000'000, '\x80'),
+                                   '*' + ones}) {
+    const std::string text = field + " * * * *";
+    SCOPED_TRACE(field.substr(0, 10));
+    const InvalidCronExpressionError error{diagnose(text)};
+    EXPECT_LT(std::string_view{error.what()}.size(), 2000);
+    EXPECT_EQ(error.field(), "minute");
+    EXPECT_TRUE(error.expression() == text);
+    EXPECT_TRUE(error.details().field_value == field);
+  }
+  for (const std::string& text :
+       {"* * * * " + zeros + '7', '@' + letters, letters, "* * " + ones}) {
+    const InvalidCronExpressionError error{diagnose(text)};
+    EXPECT_LT(std::string_view{error.what()}.size(), 2000);
+    EXPECT_TRUE(error.expression() == text);
+  }
+}
+
 }  // namespace
 }  // namespace dutiful

@@ -30,5 +30,16 @@ TEST(Events, are_one_line_of_json) {
             "\"event\":\"SchedulerStopped\"}\n");
 }
 
+// V: a name that would end a line, or turn it around, where it is shown.
+TEST(Events, show_no_controls) {
+  const Event event{.name = "TaskRemoved",
+                    .level = Level::info,
+                    .at = Instant{},
+                    .fields = {{"taskName", std::string{"a\u0085\u2029\u202e\u200fé"}}}};
+  EXPECT_EQ(to_json(event),
+            R"({"time":"1970-01-01T00:00:00.000Z","level":"INFO","event":"TaskRemoved",)"
+            R"("taskName":"a\u0085\u2029\u202e\u200fé"})");
+}
+
 }  // namespace
 }  // namespace dutiful

@@ -332,7 +332,7 @@ class Loader {
                 "; a name is not empty and has no '=' and no NUL character");
         continue;
       }
-      const std::string* text = read_string("environment variable " + escape(name), value);
+      const std::string* text = read_string("environment variable " + show(name), value);
       if (text != nullptr) environment[std::string{name}] = *text;
     }
   }

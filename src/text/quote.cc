@@ -1,28 +1,40 @@
 #include "text/quote.h"
 
+#include <algorithm>
+
 #include "text/utf8.h"
 
 namespace dutiful {
 namespace {
 
-// Characters that a terminal or a log reader might take for a command or the end of a line.
+constexpr std::string_view digits = "0123456789abcdef";
+
+// Characters that a terminal or a log reader might take for a command, the end of a line, or the
+// other direction of writing (RULES V).
+bool is_control(char32_t code) {
+  const auto between = [code](char32_t low, char32_t high) { return low <= code && code <= high; };
+  return code < 0x20 || between(0x7f, 0x9f) ||                // C0, DEL, C1
+         code == 0x61c || between(0x200e, 0x200f) ||          // marks of direction
+         between(0x2028, 0x202e) || between(0x2066, 0x2069);  // separators; embeddings, isolates
+}
+
+// Requires a character of UTF-8.
 bool is_control(std::string_view character) {
-  if (character.size() == 1) return character[0] < ' ' || character[0] == '\x7f';
-  if (character.size() == 2) return character[0] == '\xc2' && character[1] < '\xa0';  // C1
-  if (character.size() != 3 || character[0] != '\xe2') return false;
-  const auto last = static_cast<unsigned char>(character[2]);
-  // U+2028 to U+202E end lines or turn the direction of writing around, U+2066 to U+2069 do the
-  // latter.
-  return (character[1] == '\x80' && 0xa8 <= last && last <= 0xae) ||
-         (character[1] == '\x81' && 0xa6 <= last && last <= 0xa9);
+  return is_control(utf8_code(character));
 }
 
 void append_hex(std::string& out, std::string_view bytes) {
-  constexpr std::string_view digits = "0123456789abcdef";
   for (const char c : bytes) {
     const auto byte = static_cast<unsigned char>(c);
     out.append("\\x").append({digits[byte >> 4], digits[byte & 15]});
   }
+}
+
+// As \uNNNN, which has room for every control.
+void append_json_escape(std::string& out, std::string_view control) {
+  const char32_t code = utf8_code(control);
+  out.append("\\u");
+  for (const int shift : {12, 8, 4, 0}) out.push_back(digits[code >> shift & 15]);
 }
 
 // What is escaped beside the characters that must not come through; as a rule backslashes, so that
@@ -50,13 +62,41 @@ std::string escape(std::string_view text, std::string_view also) {
   return out;
 }
 
+// How much of a value a message shows: not more than 200 bytes, and no part of a character.
+std::size_t shown_size(std::string_view value) {
+  constexpr std::size_t shown_max = 200;
+  if (value.size() <= shown_max) return value.size();
+  for (std::size_t back = 1; back < 4; ++back) {
+    if (utf8_length(value.substr(shown_max - back)) > back) return shown_max - back;
+  }
+  return shown_max;
+}
+
+// A value between marks, escaped, and cut where it is long.
+std::string show(std::string_view value, std::string_view also, std::string_view mark) {
+  const std::size_t size = shown_size(value);
+  std::string out{mark};
+  out.append(escape(value.substr(0, size), also));
+  if (size == value.size()) return out.append(mark);
+  return out.append("…").append(mark).append(" (") + std::to_string(value.size()) + " bytes)";
+}
+
 }  // namespace
 
 std::string escape(std::string_view text) {
   return escape(text, "\\");
 }
 
-std::string quote(std::string_view text) {
+std::string show(std::string_view value) {
+  return show(value, "\\", "");
+}
+
+std::string quote(std::string_view value, char mark) {
+  const std::string also{'\\', mark};
+  return show(value, also, {&mark, 1});
+}
+
+std::string quote_whole(std::string_view text) {
   return '"' + escape(text, "\\\"") + '"';
 }
 
@@ -65,24 +105,37 @@ std::string on_one_line(std::string_view message) {
 }
 
 std::string json_string(std::string_view text) {
-  constexpr std::string_view digits = "0123456789abcdef";
   std::string out = "\"";
   while (!text.empty()) {
     const std::size_t length = utf8_length(text);
     const std::string_view character = text.substr(0, length == 0 ? 1 : length);
     text.remove_prefix(character.size());
-    const auto byte = static_cast<unsigned char>(character[0]);
     if (length == 0) {
-      out.append("\\\\x").append({digits[byte >> 4], digits[byte & 15]});
+      out.append("\\");
+      append_hex(out, character);
     } else if (character == "\"" || character == "\\") {
       out.append("\\").append(character);
-    } else if (byte < 0x20 || byte == 0x7f) {
-      out.append("\\u00").append({digits[byte >> 4], digits[byte & 15]});
+    } else if (is_control(character)) {
+      append_json_escape(out, character);
     } else {
       out.append(character);
     }
   }
   return out + '"';
+}
+
+std::string escape_json(std::string_view json) {
+  std::string out;
+  while (!json.empty()) {
+    const std::string_view character = json.substr(0, std::max<std::size_t>(utf8_length(json), 1));
+    json.remove_prefix(character.size());
+    if (is_control(character)) {
+      append_json_escape(out, character);
+    } else {
+      out.append(character);
+    }
+  }
+  return out;
 }
 
 }  // namespace dutiful

@@ -10,16 +10,26 @@ namespace dutiful {
 // UTF-8 are escaped as in C. Text from outside can never forge a line (RULES V, X4).
 [[nodiscard]] std::string escape(std::string_view text);
 
-// The same in double quotes, and those inside it escaped.
-[[nodiscard]] std::string quote(std::string_view text);
+// A value for a message: escaped, and cut after 200 bytes (RULES E), between characters; what was
+// cut says how long it is: aaaa… (1500 bytes).
+[[nodiscard]] std::string show(std::string_view value);
+
+// The same in quotes, and those inside it escaped: "aaaa…" (1500 bytes).
+[[nodiscard]] std::string quote(std::string_view value, char mark = '"');
+
+// In double quotes, and not cut: for text that is itself what was asked for.
+[[nodiscard]] std::string quote_whole(std::string_view text);
 
 // A message of ours on one line: what would forge another is escaped, but no backslash, so what
 // escape() and quote() have done to parts of it stands.
 [[nodiscard]] std::string on_one_line(std::string_view message);
 
-// The text as a JSON string, quotes and all. JSON has no bytes that are not UTF-8: they are shown
-// as
-// \\xNN, as escape() would.
+// The text as a JSON string, quotes and all: controls are \uNNNN, everything else stands as it is.
+// JSON has no bytes that are not UTF-8: they are shown as \\xNN, as escape() would.
 [[nodiscard]] std::string json_string(std::string_view text);
+
+// A JSON text on one line that somebody else has written, with its controls as \uNNNN. The document
+// is the same. Requires UTF-8.
+[[nodiscard]] std::string escape_json(std::string_view json);
 
 }  // namespace dutiful

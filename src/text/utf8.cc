@@ -25,6 +25,15 @@ std::size_t utf8_length(std::string_view text) {
   return 0;
 }
 
+char32_t utf8_code(std::string_view character) {
+  const auto lead = static_cast<unsigned char>(character[0]);
+  if (character.size() == 1) return lead;
+  char32_t code = lead & (0x7fU >> character.size());
+  for (const char c : character.substr(1))
+    code = code << 6U | (static_cast<unsigned char>(c) & 0x3fU);
+  return code;
+}
+
 std::size_t find_not_utf8(std::string_view text) {
   for (std::size_t offset = 0; offset < text.size();) {
     const std::size_t length = utf8_length(text.substr(offset));

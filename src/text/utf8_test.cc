@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "support/characters.h"
+
 namespace dutiful {
 namespace {
 
@@ -12,6 +14,13 @@ TEST(Utf8, what_is_none_is_found_where_it_begins) {
   EXPECT_EQ(find_not_utf8("a\xc3"), 1);
   EXPECT_EQ(find_not_utf8("\xc0\x80"), 0);      // overlong
   EXPECT_EQ(find_not_utf8("\xed\xa0\x80"), 0);  // a surrogate
+}
+
+TEST(Utf8, every_character_has_its_code) {
+  for_every_character([](char32_t code) {
+    ASSERT_EQ(utf8_length(utf8(code)), utf8(code).size());
+    ASSERT_EQ(utf8_code(utf8(code)), code);
+  });
 }
 
 }  // namespace

@@ -4,17 +4,20 @@
 #include <unordered_set>
 #include <utility>
 
+#include <dutiful/limits.h>
+
 #include "text/quote.h"
 #include "time/iso8601.h"
 
 namespace dutiful::theory {
 namespace {
 
-// ValidRegistrations
+// ValidRegistrations, with the limits of RULES E.
 bool is_valid(const std::vector<TracedRegistration>& list) {
   std::unordered_set<std::string_view> names;
   return std::ranges::all_of(list, [&names](const TracedRegistration& registration) {
-    return !registration.name.empty() && names.insert(registration.name).second &&
+    return !registration.name.empty() && registration.name.size() <= task_name_max &&
+           names.insert(registration.name).second && registration.cron.size() <= cron_text_max &&
            CronExpression::try_parse(registration.cron) &&
            registration.retry_delay >= Duration::zero();
   });

@@ -214,6 +214,21 @@ TEST(Monitor, wants_valid_lists_accepted_and_others_refused) {
   EXPECT_EQ(Trace{}.on("00:00:00", InitSuccess{}).axioms(), "S5");
 }
 
+// H12: limits on names and texts are part of what a valid list is.
+TEST(Monitor, knows_the_limits_of_a_valid_list) {
+  const auto answer = [](const TracedRegistration& registration, const TraceEvent& event) {
+    return Trace{}.on("00:00:00", InitStart{{registration}}).on("00:00:00", event).axioms();
+  };
+  const std::string text = std::string(1016, '0') + " * * * *";
+  for (const auto& [name, cron, valid] : {std::tuple{std::string(1024, 'a'), text, true},
+                                          std::tuple{std::string(1025, 'a'), text, false},
+                                          std::tuple{std::string{"a"}, '0' + text, false}}) {
+    EXPECT_EQ(answer({name, cron, 0ms}, InitSuccess{}), valid ? "" : "S5");
+    EXPECT_EQ(answer({name, cron, 0ms}, InitFailure{"InvalidRegistrationError"}),
+              valid ? "S5" : "");
+  }
+}
+
 TEST(Monitor, wants_a_start_within_its_budget) {
   // 27 bytes of JSON, 8 µs for each; a second to compute, a minute of lag
   const auto started = [](const std::string& time) {

@@ -6,6 +6,9 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "support/characters.h"
+#include "text/quote.h"
+
 namespace dutiful {
 namespace {
 
@@ -13,6 +16,13 @@ TEST(JsonCursor, reads_strings_with_every_escape) {
   EXPECT_EQ(JsonCursor{R"("plain")"}.read_string(), "plain");
   EXPECT_EQ(JsonCursor{R"("\"\\\/\b\f\n\r\t")"}.read_string(), "\"\\/\b\f\n\r\t");
   EXPECT_EQ(JsonCursor{R"("\u0041\u00e9\u20ac\ud83d\ude00")"}.read_string(), "Aé€😀");
+}
+
+// A trace keeps every name, whatever it holds.
+TEST(JsonCursor, reads_what_json_string_writes) {
+  std::string every;
+  for_every_character([&](char32_t code) { every += utf8(code); });
+  EXPECT_TRUE(JsonCursor{json_string(every)}.read_string() == every);
 }
 
 TEST(JsonCursor, reads_nested_values_as_their_text) {

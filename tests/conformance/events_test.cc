@@ -244,11 +244,11 @@ TEST(V, a_failed_initialization_says_why) {
   for (const Event& event : log.events) {
     if (event.name == "SchedulerInitializationFailed") errors.push_back(Log::text(event, "error"));
   }
-  EXPECT_EQ(
-      errors,
-      (std::vector<std::string>{"Invalid registration: callback \"a\" is missing",
-                                "Retry delay must be non-negative",
-                                "Cannot initialize scheduler: scheduler is already running"}));
+  EXPECT_EQ(errors,
+            (std::vector<std::string>{
+                "Invalid registration: callback of task \"a\" is null; register something to call",
+                "Retry delay must be non-negative",
+                "Cannot initialize scheduler: scheduler is already running"}));
 }
 
 }  // namespace

@@ -18,6 +18,49 @@ TEST(I3, reports_the_first_registration_that_is_wrong) {
   EXPECT_EQ(world.starts(), Starts{});
 }
 
+// Within one registration: its name, a duplicate, its expression, its callback, its retry delay,
+// its time limit.
+TEST(I3, checks_a_registration_in_the_order_of_its_fields) {
+  const std::string large(1025, '0');
+  const Callback none{};
+  const Callback work{[] {}};
+  struct Row {
+    Registration first;
+    Registration second;
+    const char* expected;  // the error, and of an InvalidRegistrationError the field
+  };
+  const Row rows[] = {
+      {{"", large, none, -1ms, -1ms}, {"", "x", none, -1ms, -1ms}, "InvalidRegistrationError name"},
+      {{large, large, none, -1ms, -1ms}, {}, "InvalidRegistrationError name"},
+      {{"a", "* * * * *", work, 0ms, 0ms},
+       {"a", large, none, -1ms, -1ms},
+       "ScheduleDuplicateTaskError"},
+      {{"a", large, none, -1ms, -1ms}, {}, "InvalidRegistrationError cronExpression"},
+      {{"a", "x", none, -1ms, -1ms}, {}, "CronExpressionInvalidError"},
+      {{"a", "* * * * *", none, -1ms, -1ms}, {}, "InvalidRegistrationError callback"},
+      {{"a", "* * * * *", work, -1ms, -1ms}, {}, "NegativeRetryDelayError"},
+      {{"a", "* * * * *", work, 0ms, -1ms}, {}, "InvalidRegistrationError timeLimit"},
+      // Whatever is wrong with the second, the first is reported.
+      {{"a", "* * * * *", work, 0ms, -1ms}, {"a", "x", none}, "InvalidRegistrationError timeLimit"},
+      {{"a", "* * * * *", work, -1ms, 0ms}, {"b", "* * * * *", none}, "NegativeRetryDelayError"},
+      {{"a", "* * * * *", none},
+       {"b", "* * * * *", work, -1ms},
+       "InvalidRegistrationError callback"},
+  };
+  for (const Row& row : rows) {
+    VirtualScheduler scheduler{at("2025-03-03T10:00:00Z"), {.zone = Zone::utc()}};
+    std::string thrown;
+    try {
+      scheduler.initialize({row.first, row.second});
+    } catch (const InvalidRegistrationError& error) {
+      thrown = std::string{error.name()} + ' ' + error.field();
+    } catch (const Error& error) {
+      thrown = error.name();
+    }
+    EXPECT_EQ(thrown, row.expected) << "line " << &row - rows;
+  }
+}
+
 TEST(I4, rejects_a_second_list_and_changes_nothing) {
   World world{"2025-03-03T10:00:30Z"};
   world.initialize({{"a", "5 * * * *"}});
