@@ -32,8 +32,14 @@ struct RunInfo {
   Instant started;
   std::stop_token stop;  // asks the run to end: its time limit is over
 
-  // The same for every attempt to do the same work, and for nothing else: a callback that keeps it
-  // with what it did can tell whether it did so already (RULES P8).
+  // Names the work: what the task of that name does for that pulse, as in
+  // "backup@2025-03-03T03:15:00.000Z". It is the same for every attempt, by retry or after a crash,
+  // and never used for other work, so a callback that keeps it with what it did can tell whether it
+  // did so already (RULES P8).
+  //
+  // A boot run is for the minute in which the task came. A name that is removed and comes back
+  // within a minute for which it has run is run again (RULES K4), with the same key: to the key it
+  // is the same task and the same pulse.
   [[nodiscard]] std::string key() const;
 };
 

@@ -146,7 +146,24 @@ TEST_F(CommandRuns, are_told_which_run_they_are) {
        .environment = {{"MINE", "yes"}}});
   EXPECT_EQ(ended.output,
             "task 2025-03-03T10:00:00.000Z 1 boot yes\n"
-            "task@2025-03-03T10:00:00.000Z#1\ntest instance\n");
+            "task@2025-03-03T10:00:00.000Z\ntest instance\n");
+}
+
+// P8
+TEST_F(CommandRuns, have_one_key_for_every_attempt) {
+  commands.open();
+  scheduler.initialize(
+      {{.name = "task",
+        .cron = "0 10 * * *",
+        .callback = commands.callback(shell("echo $DUTIFUL_ATTEMPT $DUTIFUL_REASON $DUTIFUL_KEY; "
+                                            "test $DUTIFUL_ATTEMPT = 3")),
+        .retry_delay = 0s}});
+  while (!wait().succeeded()) {
+  }
+  EXPECT_EQ(streamed,
+            "1 boot task@2025-03-03T10:00:00.000Z\n"
+            "2 retry task@2025-03-03T10:00:00.000Z\n"
+            "3 retry task@2025-03-03T10:00:00.000Z\n");
 }
 
 TEST_F(CommandRuns, have_a_session_of_their_own_and_no_descriptor_of_ours) {

@@ -32,7 +32,7 @@ constexpr std::string_view dropped_unsettled = "it was dropped unsettled";
 }  // namespace
 
 std::string RunInfo::key() const {
-  return task + '@' + format_utc(pulse) + '#' + std::to_string(attempt);
+  return task + '@' + format_utc(pulse);
 }
 
 Run::Run(RunInfo info, std::shared_ptr<Settler> settler)

@@ -58,6 +58,8 @@ class World {
 
   // What has started since the last call.
   std::vector<std::string> starts() { return std::exchange(starts_, {}); }
+  // The keys of all runs so far, in the order of their starts (P8).
+  [[nodiscard]] const std::vector<std::string>& keys() const { return keys_; }
 
  private:
   void take(Run run) {
@@ -65,6 +67,7 @@ class World {
     const RunInfo& info = run.info();
     starts_.push_back(format_utc(info.started).substr(11, 8) + ' ' + info.task + ' ' +
                       reasons[static_cast<std::size_t>(info.reason)]);
+    keys_.push_back(info.key());
     auto& script = scripts_[info.task];
     const Does does = script.empty() ? Does::succeed : script.front();
     if (!script.empty()) script.pop_front();
@@ -76,10 +79,12 @@ class World {
   std::map<std::string, std::deque<Does>> scripts_;
   std::map<std::string, Run> running_;
   std::vector<std::string> starts_;
+  std::vector<std::string> keys_;
   VirtualScheduler scheduler_;
 };
 
 using Starts = std::vector<std::string>;
+using Keys = std::vector<std::string>;
 using Does = World::Does;
 
 }  // namespace dutiful
