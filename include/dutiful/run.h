@@ -29,6 +29,12 @@ struct RunInfo {
   Reason reason;
   Instant pulse;  // the instant it was due; of a retry or an orphan, that of the first attempt
   std::uint32_t attempt;  // from 1
+  // Grows with every start of the task, for ever: over restarts, crashes, and the task's removal.
+  // What a run writes to can keep the largest that it has seen, and refuse a late writer with a
+  // smaller one: a run that was taken for dead, say, and had only been stopped (RULES P8). It is
+  // one counter for all tasks of a state, so there are gaps. Without a state it lives as long as
+  // the scheduler.
+  std::uint64_t fence;
   Instant started;
   std::stop_token stop;  // asks the run to end: its time limit is over
 

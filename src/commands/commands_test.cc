@@ -150,20 +150,20 @@ TEST_F(CommandRuns, are_told_which_run_they_are) {
 }
 
 // P8
-TEST_F(CommandRuns, have_one_key_for_every_attempt) {
+TEST_F(CommandRuns, have_one_key_for_every_attempt_and_a_fence_each) {
   commands.open();
   scheduler.initialize(
       {{.name = "task",
         .cron = "0 10 * * *",
-        .callback = commands.callback(shell("echo $DUTIFUL_ATTEMPT $DUTIFUL_REASON $DUTIFUL_KEY; "
+        .callback = commands.callback(shell("echo $DUTIFUL_REASON $DUTIFUL_KEY $DUTIFUL_FENCE; "
                                             "test $DUTIFUL_ATTEMPT = 3")),
         .retry_delay = 0s}});
   while (!wait().succeeded()) {
   }
   EXPECT_EQ(streamed,
-            "1 boot task@2025-03-03T10:00:00.000Z\n"
-            "2 retry task@2025-03-03T10:00:00.000Z\n"
-            "3 retry task@2025-03-03T10:00:00.000Z\n");
+            "boot task@2025-03-03T10:00:00.000Z 1\n"
+            "retry task@2025-03-03T10:00:00.000Z 2\n"
+            "retry task@2025-03-03T10:00:00.000Z 3\n");
 }
 
 TEST_F(CommandRuns, have_a_session_of_their_own_and_no_descriptor_of_ours) {

@@ -396,6 +396,7 @@ class Scheduler::Impl {
                  .reason = start.reason,
                  .pulse = task.progress.pulse,
                  .attempt = task.progress.attempt,
+                 .fence = task.progress.fence,
                  .started = start.at,
                  .stop = stop.get_token()};
     auto run = std::make_shared<ActiveRun>(start.task, std::move(info), callback, mailbox_);

@@ -104,6 +104,7 @@ class VirtualScheduler::Impl {
                      .reason = start.reason,
                      .pulse = task.progress.pulse,
                      .attempt = task.progress.attempt,
+                     .fence = task.progress.fence,
                      .started = start.at,
                      .stop = {}};
         std::make_shared<ActiveRun>(

@@ -47,19 +47,21 @@ TEST_F(DutifulRun, leaves_no_command_to_go_on_beside_its_restarted_self) {
 }
 
 // P8: the one case that a key is for.
-TEST_F(DutifulRun, gives_an_interrupted_command_the_same_key_when_it_is_run_again) {
+TEST_F(DutifulRun, runs_an_interrupted_command_again_with_the_same_key_and_a_larger_fence) {
   const Fifo ready = fifo("ready");
-  write(task(
-      "a",
-      "echo $DUTIFUL_ATTEMPT $DUTIFUL_KEY $DUTIFUL_PULSE > " + ready.path() + "; exec sleep 1000"));
+  write(task("a",
+             "echo $DUTIFUL_ATTEMPT $DUTIFUL_FENCE $DUTIFUL_KEY $DUTIFUL_PULSE > " + ready.path() +
+                 "; exec sleep 1000"));
   std::vector<std::string> keys;
   for (const std::string attempt : {"1", "2", "3"}) {
     Process daemon{arguments()};
     std::istringstream told{ready.read_text()};
     std::string number;
+    std::string fence;
     std::string pulse;
-    told >> number >> keys.emplace_back() >> pulse;
+    told >> number >> fence >> keys.emplace_back() >> pulse;
     EXPECT_EQ(number, attempt);
+    EXPECT_EQ(fence, attempt);
     EXPECT_EQ(keys.back(), "a@" + pulse);
     daemon.signal(SIGKILL);
     EXPECT_EQ(daemon.end().status, 128 + SIGKILL);

@@ -118,5 +118,44 @@ TEST(P8, a_name_that_comes_back_within_the_minute_has_the_same_key) {
                   "a@2025-03-03T10:01:00.000Z"}));
 }
 
+TEST(P8, a_fence_grows_with_every_start_for_ever) {
+  World world{"2025-03-03T10:00:30Z"};
+  const std::vector<World::Task> list{{"a", "0 * * * *"}};
+  world.script("a", {Does::fail, Does::go_on});
+  world.initialize(list);
+  world.advance(10min);
+  world.crash();
+  world.initialize(list);
+  world.stop();
+  world.advance_to("2025-03-03T11:00:00Z");
+  world.initialize(list);
+  world.stop();
+  world.initialize({});  // which removes it
+  world.stop();
+  world.initialize(list);
+  EXPECT_EQ(world.starts(),
+            (Starts{"10:00:30 a boot",
+                    "10:05:30 a retry",
+                    "10:10:30 a orphan",
+                    "11:00:00 a cron",
+                    "11:00:00 a boot"}));
+  EXPECT_EQ(world.fences(), (Fences{1, 2, 3, 4, 5}));
+}
+
+TEST(P8, a_fence_grows_also_where_the_history_is_reset_or_the_list_reconciled) {
+  World world{"2025-03-03T10:00:00Z",
+              {.reinitialize = Reinitialize::reconcile,
+               .override = Override::reset_history,
+               .zone = Zone::utc()}};
+  world.script("a", {Does::go_on});
+  world.initialize({{"a", "0 * * * *"}});
+  world.initialize({{"b", "0 * * * *"}});                      // the run of a goes on
+  world.initialize({{"a", "0 * * * *"}, {"b", "* * * * *"}});  // b starts over, a waits for its run
+  world.end("a");
+  EXPECT_EQ(world.starts(),
+            (Starts{"10:00:00 a boot", "10:00:00 b boot", "10:00:00 b boot", "10:00:00 a boot"}));
+  EXPECT_EQ(world.fences(), (Fences{1, 2, 3, 4}));
+}
+
 }  // namespace
 }  // namespace dutiful

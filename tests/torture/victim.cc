@@ -45,7 +45,7 @@ class Work {
       : log_(open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644)) {}
 
   void operator()(const dutiful::RunInfo& info) {
-    const std::string run = info.key() + '#' + std::to_string(info.attempt);
+    const std::string run = std::to_string(info.fence) + ' ' + info.key();
     write_down("start " + run);
     take_time(std::chrono::milliseconds{roll(12)});
     if (roll(3) == 0) {
