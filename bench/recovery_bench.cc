@@ -37,6 +37,7 @@ void write_state(const std::string& path, std::size_t tasks, std::size_t orphans
     TaskProgress& progress = plan.tasks[i * (tasks / orphans)].progress;
     progress.state = TaskState::running;
     progress.attempt = 1;
+    progress.fence = i + 1;
     progress.pulse = now;
     progress.last_attempt = now;
   }

@@ -43,6 +43,12 @@ struct RunInfo {
   Reason reason;
   Instant pulse;  // the instant it was due; of a retry or an orphan, that of the first attempt
   std::uint32_t attempt;  // from 1
+  // Grows with every start of the task, for ever: over restarts, crashes, and the task's removal.
+  // What a run writes to can keep the largest that it has seen, and refuse a late writer with a
+  // smaller one: a run that was taken for dead, say, and had only been stopped (RULES P8). It is
+  // one counter for all tasks of a state, so there are gaps. Without a state it lives as long as
+  // the scheduler.
+  std::uint64_t fence;
   Instant started;
   std::stop_token stop{};  // asks the run to end; stop_reason() says why
   // The same, but silent when the scheduler is stopped: for a run that is told of that in another
@@ -53,8 +59,14 @@ struct RunInfo {
   // Nothing before `stop` asks. Where there are two reasons, the one that presses.
   [[nodiscard]] std::optional<StopReason> stop_reason() const noexcept;
 
-  // The same for every attempt to do the same work, and for nothing else: a callback that keeps it
-  // with what it did can tell whether it did so already (RULES P8).
+  // Names the work: what the task of that name does for that pulse, as in
+  // "backup@2025-03-03T03:15:00.000Z". It is the same for every attempt, by retry or after a crash,
+  // and never used for other work, so a callback that keeps it with what it did can tell whether it
+  // did so already (RULES P8).
+  //
+  // A boot run is for the minute in which the task came. A name that is removed and comes back
+  // within a minute for which it has run is run again (RULES K4), with the same key: to the key it
+  // is the same task and the same pulse.
   [[nodiscard]] std::string key() const;
 };
 

@@ -50,6 +50,7 @@ TEST(Commands, that_get_no_memory_fail_or_succeed_and_none_is_lost) {
                       .reason = Reason::cron,
                       .pulse = Instant{},
                       .attempt = 1,
+                      .fence = 1,
                       .started = Instant{},
                       .stop = {}},
                      ending});

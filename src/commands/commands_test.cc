@@ -146,7 +146,24 @@ TEST_F(CommandRuns, are_told_which_run_they_are) {
        .environment = {{"MINE", "yes"}}});
   EXPECT_EQ(ended.output,
             "task 2025-03-03T10:00:00.000Z 1 boot yes\n"
-            "task@2025-03-03T10:00:00.000Z#1\ntest instance\n");
+            "task@2025-03-03T10:00:00.000Z\ntest instance\n");
+}
+
+// P8
+TEST_F(CommandRuns, have_one_key_for_every_attempt_and_a_fence_each) {
+  commands.open();
+  scheduler.initialize(
+      {{.name = "task",
+        .cron = "0 10 * * *",
+        .callback = commands.callback(shell("echo $DUTIFUL_REASON $DUTIFUL_KEY $DUTIFUL_FENCE; "
+                                            "test $DUTIFUL_ATTEMPT = 3")),
+        .retry_delay = 0s}});
+  while (!wait().succeeded()) {
+  }
+  EXPECT_EQ(streamed,
+            "boot task@2025-03-03T10:00:00.000Z 1\n"
+            "retry task@2025-03-03T10:00:00.000Z 2\n"
+            "retry task@2025-03-03T10:00:00.000Z 3\n");
 }
 
 TEST_F(CommandRuns, have_a_session_of_their_own_and_no_descriptor_of_ours) {

@@ -25,6 +25,7 @@ inline constexpr const char* instance_variable = "DUTIFUL_INSTANCE";
 //   DUTIFUL_ATTEMPT  1, 2, …
 //   DUTIFUL_REASON   cron, retry, orphan or boot
 //   DUTIFUL_KEY      the same for every attempt at the same work, and for nothing else (RULES P8)
+//   DUTIFUL_FENCE    a number that grows with every start of the task, for ever
 [[nodiscard]] Environment run_environment(const Environment& daemon,
                                           const Command& command,
                                           const RunInfo& run);

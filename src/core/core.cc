@@ -143,6 +143,7 @@ void Core::apply(const Plan& plan, Instant now) {
   }
   for (std::uint32_t number = 0; number < schedules_.size(); ++number) await_pulse(number, now);
   latest_ = now;
+  fence_ = std::max(fence_, plan.fence);
 }
 
 void Core::place(const std::vector<std::int64_t>& rows) noexcept {
@@ -251,19 +252,19 @@ Instant Core::next_wake() const {
   return wake;
 }
 
-std::vector<TaskRecord> Core::records() const {
-  std::vector<TaskRecord> records;
+StoredState Core::stored() const {
+  StoredState stored{.records = {}, .fence = fence_};
   for (const Task& task : tasks_) {
     if (!task.registered) continue;
-    records.push_back({.row = task.row,
-                       .config = {.name = task.name,
-                                  .cron = cron_text(task),
-                                  .retry_delay = task.retry_delay,
-                                  .registration = task.registration},
-                       .progress = task.progress,
-                       .scheduler = {}});
+    stored.records.push_back({.row = task.row,
+                              .config = {.name = task.name,
+                                         .cron = cron_text(task),
+                                         .retry_delay = task.retry_delay,
+                                         .registration = task.registration},
+                              .progress = task.progress,
+                              .scheduler = {}});
   }
-  return records;
+  return stored;
 }
 
 void Core::await_pulse(std::uint32_t number, Instant now) {
@@ -409,8 +410,13 @@ Start Core::start(TaskId id, Instant now) {
   if (start.reason == Reason::cron || start.reason == Reason::boot) {
     progress.pulse = start.scheduled;
     progress.attempt = 0;
+    progress.retries = 0;
   }
-  if (progress.attempt != std::numeric_limits<std::uint32_t>::max()) ++progress.attempt;
+  if (progress.attempt != std::numeric_limits<std::uint32_t>::max()) {
+    ++progress.attempt;
+    if (start.reason == Reason::retry) ++progress.retries;
+  }
+  progress.fence = ++fence_;
   task.due_since = no_instant;
   task.queued_since = no_instant;
   ++running_;

@@ -66,7 +66,8 @@ class Core {
   // Starts what is owed a run at `now` and may run: earliest due first, then by name (X1).
   [[nodiscard]] std::vector<Start> start_due(Instant now, std::size_t limit = ~std::size_t{0});
 
-  // Takes back decisions that could not be made durable. The obligations stand as before.
+  // Takes back decisions that could not be made durable. The obligations stand as before. Fences
+  // are not handed out again: what could not be recorded may be on the disk all the same (P8).
   void undo(const std::vector<Start>& starts) noexcept;
 
   // When start_due() will next have something to do, if nothing else happens; Instant::max() if
@@ -117,8 +118,8 @@ class Core {
     }
   }
 
-  // The registered tasks as a store would hold them.
-  [[nodiscard]] std::vector<TaskRecord> records() const;
+  // The registered tasks, and the fence, as a store would hold them.
+  [[nodiscard]] StoredState stored() const;
 
  private:
   struct Schedule {
@@ -165,6 +166,7 @@ class Core {
   std::size_t awaiting_retry_ = 0;
   std::size_t running_ = 0;
   Instant latest_ = no_instant;  // the latest `now` since the clock was last corrected
+  std::uint64_t fence_ = 0;      // of the newest start
 };
 
 }  // namespace dutiful

@@ -113,16 +113,19 @@ class Pair {
     const auto limit = static_cast<std::size_t>(roll(2) == 0 ? roll(4) : 1000);
 
     auto starts = core_.start_due(now_, limit);
+    ASSERT_NO_FATAL_FAILURE(check_fences(starts));
     if (roll(4) == 0) {  // they could not be recorded
       core_.undo(starts);
       const auto again = core_.start_due(now_, limit);
       ASSERT_EQ(told(again), told(starts)) << "after undo()";
       starts = again;
+      ASSERT_NO_FATAL_FAILURE(check_fences(starts));
     }
 
     ASSERT_EQ(told(starts), twin_.start_due(now_, limit)) << now_.time_since_epoch().count();
     for (const Start& start : starts) {
       ASSERT_TRUE(running_.insert(start.task).second) << "overlaps";
+      ASSERT_NO_FATAL_FAILURE(check_key(start));
     }
     runs_ += starts.size();
     ASSERT_LE(core_.queued(), 5 * list_.size() + 64);
@@ -155,6 +158,29 @@ class Pair {
     running_.erase(which);
   }
 
+  // P8: they grow over all starts, also over those that are undone, which may be on the disk.
+  void check_fences(const std::vector<Start>& starts) {
+    for (const Start& start : starts) {
+      const std::uint64_t fence = core_.task(start.task).progress.fence;
+      ASSERT_GT(fence, newest_fence_);
+      newest_fence_ = fence;
+    }
+  }
+
+  // P8: a retry is for the pulse before it, and everything else for one that there was not yet.
+  void check_key(const Start& start) {
+    const TaskProgress& progress = core_.task(start.task).progress;
+    if (start.reason == Reason::retry) {
+      ASSERT_EQ(progress.pulse, start.before.pulse);
+      ASSERT_EQ(progress.attempt, start.before.attempt + 1);
+      ASSERT_EQ(progress.retries, start.before.retries + 1);
+    } else {
+      ASSERT_TRUE(pulses_.emplace(start.task, progress.pulse).second);
+      ASSERT_EQ(progress.attempt, 1);
+      ASSERT_EQ(progress.retries, 0);
+    }
+  }
+
   [[nodiscard]] std::vector<std::pair<std::string, Reason>> told(
       const std::vector<Start>& starts) const {
     std::vector<std::pair<std::string, Reason>> told;
@@ -174,6 +200,8 @@ class Pair {
   Core core_;
   Twin twin_;
   std::set<TaskId> running_;
+  std::set<std::pair<TaskId, Instant>> pulses_;
+  std::uint64_t newest_fence_ = 0;
   std::size_t runs_ = 0;
 };
 

@@ -38,6 +38,8 @@ struct Timing {
 void keep_running(TaskProgress& progress, const TaskProgress& before) {
   progress.state = TaskState::running;
   progress.attempt = before.attempt;
+  progress.retries = before.retries;
+  progress.fence = before.fence;
   progress.pulse = before.pulse;
   progress.last_attempt = before.last_attempt;
 }
@@ -48,17 +50,22 @@ Instant correct_clock(TaskProgress& progress, Instant now) {
 }
 
 Plan make_plan(std::vector<TaskConfig> list,
-               std::vector<TaskRecord> records,
+               StoredState stored,
                Instant now,
                const Calendar& calendar,
                Override override,
                Runs runs) {
+  std::vector<TaskRecord>& records = stored.records;
   const auto order =
       order_by_name(list, [](const TaskConfig& config) -> std::string_view { return config.name; });
   const auto record_order = order_by_name(
       records, [](const TaskRecord& record) -> std::string_view { return record.config.name; });
 
   Plan plan;
+  plan.fence = stored.fence;
+  for (const TaskRecord& record : records) {
+    plan.fence = std::max(plan.fence, record.progress.fence);
+  }
   plan.tasks.reserve(list.size());
   auto next_record = record_order.begin();
   std::optional<Timing> timing;

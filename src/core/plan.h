@@ -22,6 +22,16 @@ struct TaskRecord {
   friend bool operator==(const TaskRecord&, const TaskRecord&) = default;
 };
 
+// What a store holds.
+struct StoredState {
+  std::vector<TaskRecord> records;
+  // The newest fence when the list was applied: a removed task takes its own with it. Those of the
+  // records may be newer.
+  std::uint64_t fence = 0;
+
+  friend bool operator==(const StoredState&, const StoredState&) = default;
+};
+
 enum class Classification : std::uint8_t { added, preserved, overridden };
 
 struct PlannedTask {
@@ -42,6 +52,7 @@ struct PlannedTask {
 struct Plan {
   std::vector<PlannedTask> tasks;   // in byte order of their names
   std::vector<TaskRecord> removed;  // persisted, but not registered any more
+  std::uint64_t fence = 0;          // no run before had a larger one, of whatever task (P8)
 };
 
 // RULES T7: an instant of the past that lies further in the future than this was taken from a clock
@@ -55,7 +66,7 @@ Instant correct_clock(TaskProgress& progress, Instant now);
 // Lets a task that comes for the first time take over the run that is going on under its name.
 void keep_running(TaskProgress& progress, const TaskProgress& before);
 
-// Classifies a list against the records of the scheduler before. Pure: changes nothing.
+// Classifies a list against what the scheduler before has left. Pure: changes nothing.
 //
 // A record in the state `running` belongs to a scheduler that is no more, and is an orphan (P5);
 // when a running scheduler is given a new list, its own runs go on and are not.
@@ -63,7 +74,7 @@ void keep_running(TaskProgress& progress, const TaskProgress& before);
 // Requires unique names and valid cron texts.
 enum class Runs { are_interrupted, go_on };
 [[nodiscard]] Plan make_plan(std::vector<TaskConfig> list,
-                             std::vector<TaskRecord> records,
+                             StoredState stored,
                              Instant now,
                              const Calendar& calendar,
                              Override override,

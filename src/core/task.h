@@ -53,7 +53,9 @@ struct TaskProgress {
   bool boot_pending = false;    // it came for the first time in a minute that pulses (K2)
   bool orphan_pending = false;  // its last run was interrupted by a crash (K2)
   std::uint32_t attempt = 0;    // of the newest run: how often its pulse has been tried, from 1
-  Instant pulse = no_instant;   // of the newest run; with the attempt, its key (P8)
+  std::uint32_t retries = 0;    // how many of these were retries; the others followed a crash
+  std::uint64_t fence = 0;      // of the newest run (P8); 0: it has never run
+  Instant pulse = no_instant;   // of the newest run; with the name, its key (P8)
   Instant first_coming = no_instant;
   Instant served_until = no_instant;  // pulses up to here are served or forgotten (K3, K4, T7)
   Instant last_attempt = no_instant;  // start of the newest run

@@ -25,6 +25,7 @@ class Status : public testing::Test {
     TaskProgress progress = fresh();
     progress.state = TaskState::running;
     progress.attempt = 1;
+    progress.fence = 1;
     progress.pulse = at("2025-03-03T11:00:00Z");
     progress.last_attempt = progress.served_until = at("2025-03-03T11:00:00.250Z");
     return progress;

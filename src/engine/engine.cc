@@ -93,11 +93,11 @@ void Engine::replace_list(std::vector<TaskConfig> list, Instant now, CallNumber 
     postpone_ends(now);
     if (!make_durable({}, now)) std::rethrow_exception(store_error_);
   }
-  auto records = reconcile ? core_.records() : store.load();
+  auto stored = reconcile ? core_.stored() : store.load();
   if (!reconcile && prepare_) now = prepare_();
-  if (trace_.wants_state()) tell_state(records);
+  if (trace_.wants_state()) tell_state(stored.records);
   Plan plan = make_plan(std::move(list),
-                        std::move(records),
+                        std::move(stored),
                         now,
                         calendar_,
                         policies_.override,

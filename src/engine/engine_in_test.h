@@ -28,7 +28,7 @@ class FaultyStore : public MemoryStore {
   FaultyStore(std::shared_ptr<MemoryState> state, Faults& faults)
       : MemoryStore(std::move(state)), faults_(faults) {}
 
-  std::vector<TaskRecord> load() override {
+  StoredState load() override {
     fail(faults_.load);
     return MemoryStore::load();
   }

@@ -261,6 +261,59 @@ TEST_F(EngineTest, restarts_what_a_crash_interrupted) {
   EXPECT_EQ(engine->core().task(starts[0].task).progress.attempt, 2);
 }
 
+// P8: what could not be recorded may be on the disk all the same.
+TEST_F(EngineTest, hands_out_no_fence_twice) {
+  initialize("0 * * * *");
+  faults.commit = 1;
+  EXPECT_TRUE(engine->step(now).empty());
+  now = engine->next_wake();
+  auto starts = engine->step(now);
+  ASSERT_EQ(starts.size(), 1);
+  EXPECT_EQ(stored().fence, 2);
+
+  engine = nullptr;  // a crash
+  engine = make();
+  initialize("0 * * * *");
+  (void)engine->step(now);
+  EXPECT_EQ(stored().fence, 3);
+}
+
+// V: retries since the last pulse run, not attempts: a restart after a crash is none.
+TEST_F(EngineTest, says_how_often_a_run_was_retried) {
+  const auto run = [&](Reason reason) {
+    const auto starts = engine->step(now += 1min);
+    ASSERT_EQ(starts.size(), 1);
+    EXPECT_EQ(starts[0].reason, reason);
+    engine->end(starts[0].task, Outcome::failure, now, "no");
+    engine->settle(now);
+  };
+  const auto crash = [&] {
+    (void)engine->step(now += 1min);
+    engine = nullptr;
+    engine = make();
+    initialize("0 * * * *");
+  };
+  initialize("0 * * * *");
+  crash();
+  run(Reason::orphan);
+  run(Reason::retry);
+  run(Reason::retry);
+  crash();  // in the third retry
+  run(Reason::orphan);
+  run(Reason::retry);
+  now = at("2025-03-03T10:58:30Z");
+  run(Reason::retry);
+  run(Reason::cron);
+  run(Reason::retry);
+  EXPECT_THAT(told("TaskRetryStarted"),
+              ElementsAre(HasSubstr("\"retryCount\":1}"),
+                          HasSubstr("\"retryCount\":2}"),
+                          HasSubstr("\"retryCount\":3}"),
+                          HasSubstr("\"retryCount\":4}"),
+                          HasSubstr("\"retryCount\":5}"),
+                          HasSubstr("\"retryCount\":1}")));
+}
+
 // X3: a retry that is pre-empted every minute for years leaves nothing behind.
 TEST_F(EngineTest, does_not_grow_with_time) {
   initialize("* * * * *", std::chrono::days{366});

@@ -27,7 +27,7 @@ class FailingStore : public MemoryStore {
       : MemoryStore(std::move(state)), calls_left_(calls_left) {
     count();
   }
-  std::vector<TaskRecord> load() override {
+  StoredState load() override {
     count();
     return MemoryStore::load();
   }

@@ -210,7 +210,7 @@ void Reporter::run_started(const Start& start, const Core::Task& task, const Cro
     tell("TaskRetryStarted",
          Level::info,
          start.at,
-         {name, {"retryCount", std::int64_t{task.progress.attempt} - 1}});
+         {name, {"retryCount", std::int64_t{task.progress.retries}}});
   }
 
   std::vector<EventField> fields{

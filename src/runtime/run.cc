@@ -41,7 +41,7 @@ std::optional<StopReason> RunInfo::stop_reason() const noexcept {
 }
 
 std::string RunInfo::key() const {
-  return task + '@' + format_utc(pulse) + '#' + std::to_string(attempt);
+  return task + '@' + format_utc(pulse);
 }
 
 Run::Run(RunInfo info, std::shared_ptr<Settler> settler)

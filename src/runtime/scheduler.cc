@@ -464,6 +464,7 @@ class Scheduler::Impl {
                  .reason = start.reason,
                  .pulse = task.progress.pulse,
                  .attempt = task.progress.attempt,
+                 .fence = task.progress.fence,
                  .started = start.at,
                  .stop = stop->stop(),
                  .must_end = stop->must_end(),

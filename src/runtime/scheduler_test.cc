@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <atomic>
+#include <filesystem>
 
 #include <gtest/gtest.h>
 
@@ -62,7 +63,8 @@ TEST_F(Runtime, retries_whatever_way_a_callback_fails) {
   scheduler.initialize({{"a",
                          "0 * * * *",
                          [&](dutiful::Run run) {
-                           journal.add(run.info().key());
+                           journal.add(std::to_string(run.info().attempt) + ' ' +
+                                       run.info().key());  // P8
                            switch (++run_number) {
                              case 1:
                                throw 42;
@@ -87,11 +89,11 @@ TEST_F(Runtime, retries_whatever_way_a_callback_fails) {
   }
   scheduler.stop();
   EXPECT_EQ(journal.wait_for(5),
-            (Entries{"a@2025-03-03T10:00:00.000Z#1",
-                     "a@2025-03-03T10:00:00.000Z#2",
-                     "a@2025-03-03T10:00:00.000Z#3",
-                     "a@2025-03-03T10:00:00.000Z#4",
-                     "a@2025-03-03T10:00:00.000Z#5"}));
+            (Entries{"1 a@2025-03-03T10:00:00.000Z",
+                     "2 a@2025-03-03T10:00:00.000Z",
+                     "3 a@2025-03-03T10:00:00.000Z",
+                     "4 a@2025-03-03T10:00:00.000Z",
+                     "5 a@2025-03-03T10:00:00.000Z"}));
 }
 
 // P1, T6: what was missed while nobody was there is run once.
@@ -115,6 +117,45 @@ TEST_F(Runtime, remembers_across_restarts) {
   EXPECT_EQ(journal.wait_for(2), (Entries{"other", "cron"}));
   scheduler.stop();
   EXPECT_EQ(journal.size(), 2);
+}
+
+// P8: what a retry, a crash, a restart and a removal make of key and fence.
+TEST_F(Runtime, keeps_the_key_and_counts_the_fences) {
+  const TemporaryDirectory directory;
+  Options with_state = options();
+  with_state.state = directory.file("state.db");
+  Gate gate;
+  const auto note = [&](const RunInfo& run) {
+    journal.add(std::string{name_of(run.reason)} + ' ' + run.key() + ' ' +
+                std::to_string(run.fence));
+    if (run.reason == Reason::boot && run.fence == 1) throw std::runtime_error("again");
+    if (run.reason == Reason::retry) gate.pass();
+  };
+  Scheduler interrupted{with_state};
+  interrupted.initialize({{"a", "0 * * * *", note, 0s}});
+  journal.wait_for(2);
+  // As a crash would leave it.
+  const std::string left = directory.file("left.db");
+  std::filesystem::copy_file(with_state.state, left);
+  std::filesystem::copy_file(with_state.state + "-wal", left + "-wal");
+  gate.open();
+  interrupted.stop();
+
+  with_state.state = left;
+  Scheduler scheduler{with_state};
+  scheduler.initialize({{"a", "0 * * * *", note, 0s}});
+  journal.wait_for(3);
+  scheduler.stop();
+  scheduler.initialize({});
+  scheduler.stop();
+  scheduler.initialize({{"a", "0 * * * *", note, 0s}});
+  EXPECT_EQ(journal.wait_for(4),
+            (Entries{"boot a@2025-03-03T10:00:00.000Z 1",
+                     "retry a@2025-03-03T10:00:00.000Z 2",
+                     "orphan a@2025-03-03T10:00:00.000Z 3",
+                     "boot a@2025-03-03T10:00:00.000Z 4"}));
+  clock->advance(1h);
+  EXPECT_EQ(journal.wait_for(5).back(), "cron a@2025-03-03T11:00:00.000Z 5");
 }
 
 // V: the scheduler tells what it does, in order.

@@ -140,6 +140,7 @@ class VirtualScheduler::Impl {
                  .reason = start.reason,
                  .pulse = task.progress.pulse,
                  .attempt = task.progress.attempt,
+                 .fence = task.progress.fence,
                  .started = start.at,
                  .stop = stop->stop(),
                  .must_end = stop->must_end(),

@@ -12,7 +12,7 @@ class FaultyStore : public Store {
   FaultyStore(std::unique_ptr<Store> store, Faults& faults)
       : store_(std::move(store)), faults_(faults) {}
 
-  [[nodiscard]] std::vector<TaskRecord> load() override { return store_->load(); }
+  [[nodiscard]] StoredState load() override { return store_->load(); }
 
   std::vector<std::int64_t> replace(const Plan& plan, const std::string& scheduler) override {
     before();

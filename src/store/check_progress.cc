@@ -45,16 +45,28 @@ void check_progress(const TaskProgress& progress) {
   require(progress.served_until, "servedUntil");
 
   // A task that runs, waits for a retry, was interrupted or has ended has been started, and a start
-  // has an instant, a pulse and a number.
+  // has an instant, a pulse, a number and a fence.
   const bool started = progress.state != TaskState::awaiting_run || progress.orphan_pending ||
-                       progress.attempt > 0 || has(progress.pulse) || has(progress.last_attempt) ||
-                       has(progress.last_success) || has(progress.last_failure);
+                       progress.attempt > 0 || progress.fence > 0 || has(progress.pulse) ||
+                       has(progress.last_attempt) || has(progress.last_success) ||
+                       has(progress.last_failure);
   if (started) {
     require(progress.last_attempt, "lastAttemptAt");
     require(progress.pulse, "pulse");
     if (progress.attempt == 0) {
       throw TaskInvalidValueError("attempt", "0", "0 is not the number of a run, and it has run");
     }
+    if (progress.fence == 0) {
+      throw TaskInvalidValueError("fence", "0", "0 is not the fence of a run, and it has run");
+    }
+  }
+  // The first attempt is not a retry.
+  if (progress.retries > 0 && progress.retries >= progress.attempt) {
+    const std::string value = std::to_string(progress.retries);
+    throw TaskInvalidValueError(
+        "retryCount",
+        value,
+        value + " is not less than the number of attempts, " + std::to_string(progress.attempt));
   }
 
   if (progress.state == TaskState::awaiting_retry) {

@@ -25,10 +25,10 @@ class Store {
  public:
   virtual ~Store() = default;
 
-  [[nodiscard]] virtual std::vector<TaskRecord> load() = 0;
+  [[nodiscard]] virtual StoredState load() = 0;
 
-  // Makes the records those of the plan, written by the scheduler of that identifier (P5). Returns
-  // the row of each task of the plan, in its order.
+  // Makes the records and the fence those of the plan, written by the scheduler of that identifier
+  // (P5). Returns the row of each task of the plan, in its order.
   virtual std::vector<std::int64_t> replace(const Plan& plan, const std::string& scheduler) = 0;
 
   // Records how far tasks have come. Writing the same twice is safe.

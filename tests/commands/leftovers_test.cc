@@ -46,6 +46,35 @@ TEST_F(DutifulRun, leaves_no_command_to_go_on_beside_its_restarted_self) {
   EXPECT_EQ(daemon.end().status, 0);
 }
 
+// P8: the one case that a key is for.
+TEST_F(DutifulRun, runs_an_interrupted_command_again_with_the_same_key_and_a_larger_fence) {
+  const Fifo ready = fifo("ready");
+  write(task("a",
+             "echo $DUTIFUL_ATTEMPT $DUTIFUL_FENCE $DUTIFUL_KEY $DUTIFUL_PULSE > " + ready.path() +
+                 "; exec sleep 1000"));
+  std::vector<std::string> keys;
+  for (const std::string attempt : {"1", "2", "3"}) {
+    Process daemon{arguments()};
+    std::istringstream told{ready.read_text()};
+    std::string number;
+    std::string fence;
+    std::string pulse;
+    told >> number >> fence >> keys.emplace_back() >> pulse;
+    EXPECT_EQ(number, attempt);
+    EXPECT_EQ(fence, attempt);
+    EXPECT_EQ(keys.back(), "a@" + pulse);
+    daemon.signal(SIGKILL);
+    EXPECT_EQ(daemon.end().status, 128 + SIGKILL);
+  }
+  EXPECT_THAT(keys, testing::Each(keys.front()));
+
+  write("");
+  Process daemon{arguments()};
+  daemon.await("LeftoversEnded");
+  daemon.signal(SIGTERM);
+  EXPECT_EQ(daemon.end().status, 0);
+}
+
 TEST_F(DutifulRun, finds_what_it_left_also_where_the_environment_is_gone) {
   // One has cleared its environment, one has also left the session, as su does, and one has written
   // a title over it, as servers do.

@@ -69,5 +69,93 @@ TEST(P3, another_text_of_the_same_schedule_is_an_override) {
   EXPECT_EQ(world.starts(), (Starts{"10:00:00 a boot", "10:00:00 a boot"}));
 }
 
+TEST(P8, a_key_is_the_same_for_every_attempt_at_the_same_work) {
+  World world{"2025-03-03T10:00:30Z"};
+  world.script("a", {Does::fail, Does::go_on});
+  world.initialize({{"a", "0 * * * *"}});
+  world.advance(10min);
+  world.crash();
+  world.initialize({{"a", "0 * * * *"}});
+  EXPECT_EQ(world.starts(), (Starts{"10:00:30 a boot", "10:05:30 a retry", "10:10:30 a orphan"}));
+  EXPECT_EQ(world.keys(), Keys(3, "a@2025-03-03T10:00:00.000Z"));
+}
+
+TEST(P8, a_key_is_of_one_task_and_one_pulse) {
+  World world{"2025-03-03T10:00:30Z"};
+  world.script("a", {Does::fail, Does::go_on});
+  world.initialize({{"a", "0,3 * * * *"}, {"b", "3 * * * *"}});
+  world.advance_to("2025-03-03T11:05:00Z");
+  world.end("a");  // K3: two pulses fell meanwhile, and the first names the run that serves both
+  EXPECT_EQ(world.starts(),
+            (Starts{"10:00:30 a boot",
+                    "10:03:00 a cron",
+                    "10:03:00 b cron",
+                    "11:03:00 b cron",
+                    "11:05:00 a cron"}));
+  EXPECT_EQ(world.keys(),
+            (Keys{"a@2025-03-03T10:00:00.000Z",
+                  "a@2025-03-03T10:03:00.000Z",
+                  "b@2025-03-03T10:03:00.000Z",
+                  "b@2025-03-03T11:03:00.000Z",
+                  "a@2025-03-03T11:00:00.000Z"}));
+}
+
+// The scheduler has forgotten the name, so it runs (K4); the callback can tell that it was done.
+TEST(P8, a_name_that_comes_back_within_the_minute_has_the_same_key) {
+  World world{"2025-03-03T10:00:30Z"};
+  const std::vector<World::Task> list{{"a", "* * * * *"}};
+  world.initialize(list);
+  world.stop();
+  world.initialize({});
+  world.stop();
+  world.advance(29s);
+  world.initialize(list);
+  world.advance(1s);
+  EXPECT_EQ(world.starts(), (Starts{"10:00:30 a boot", "10:00:59 a boot", "10:01:00 a cron"}));
+  EXPECT_EQ(world.keys(),
+            (Keys{"a@2025-03-03T10:00:00.000Z",
+                  "a@2025-03-03T10:00:00.000Z",
+                  "a@2025-03-03T10:01:00.000Z"}));
+}
+
+TEST(P8, a_fence_grows_with_every_start_for_ever) {
+  World world{"2025-03-03T10:00:30Z"};
+  const std::vector<World::Task> list{{"a", "0 * * * *"}};
+  world.script("a", {Does::fail, Does::go_on});
+  world.initialize(list);
+  world.advance(10min);
+  world.crash();
+  world.initialize(list);
+  world.stop();
+  world.advance_to("2025-03-03T11:00:00Z");
+  world.initialize(list);
+  world.stop();
+  world.initialize({});  // which removes it
+  world.stop();
+  world.initialize(list);
+  EXPECT_EQ(world.starts(),
+            (Starts{"10:00:30 a boot",
+                    "10:05:30 a retry",
+                    "10:10:30 a orphan",
+                    "11:00:00 a cron",
+                    "11:00:00 a boot"}));
+  EXPECT_EQ(world.fences(), (Fences{1, 2, 3, 4, 5}));
+}
+
+TEST(P8, a_fence_grows_also_where_the_history_is_reset_or_the_list_reconciled) {
+  World world{"2025-03-03T10:00:00Z",
+              {.reinitialize = Reinitialize::reconcile,
+               .override = Override::reset_history,
+               .zone = Zone::utc()}};
+  world.script("a", {Does::go_on});
+  world.initialize({{"a", "0 * * * *"}});
+  world.initialize({{"b", "0 * * * *"}});                      // the run of a goes on
+  world.initialize({{"a", "0 * * * *"}, {"b", "* * * * *"}});  // b starts over, a waits for its run
+  world.end("a");
+  EXPECT_EQ(world.starts(),
+            (Starts{"10:00:00 a boot", "10:00:00 b boot", "10:00:00 b boot", "10:00:00 a boot"}));
+  EXPECT_EQ(world.fences(), (Fences{1, 2, 3, 4}));
+}
+
 }  // namespace
 }  // namespace dutiful

@@ -58,6 +58,9 @@ class World {
 
   // What has started since the last call.
   std::vector<std::string> starts() { return std::exchange(starts_, {}); }
+  // The keys and fences of all runs so far, in the order of their starts (P8).
+  [[nodiscard]] const std::vector<std::string>& keys() const { return keys_; }
+  [[nodiscard]] const std::vector<std::uint64_t>& fences() const { return fences_; }
 
  private:
   void take(Run run) {
@@ -65,6 +68,8 @@ class World {
     const RunInfo& info = run.info();
     starts_.push_back(format_utc(info.started).substr(11, 8) + ' ' + info.task + ' ' +
                       reasons[static_cast<std::size_t>(info.reason)]);
+    keys_.push_back(info.key());
+    fences_.push_back(info.fence);
     auto& script = scripts_[info.task];
     const Does does = script.empty() ? Does::succeed : script.front();
     if (!script.empty()) script.pop_front();
@@ -76,10 +81,14 @@ class World {
   std::map<std::string, std::deque<Does>> scripts_;
   std::map<std::string, Run> running_;
   std::vector<std::string> starts_;
+  std::vector<std::string> keys_;
+  std::vector<std::uint64_t> fences_;
   VirtualScheduler scheduler_;
 };
 
 using Starts = std::vector<std::string>;
+using Keys = std::vector<std::string>;
+using Fences = std::vector<std::uint64_t>;
 using Does = World::Does;
 
 }  // namespace dutiful

@@ -57,14 +57,14 @@ PlannedTask task(const std::string& name, const std::string& cron = "0 0 * * *")
 }
 
 TEST_P(Stores, are_empty_at_first) {
-  EXPECT_TRUE(open()->load().empty());
+  EXPECT_EQ(open()->load(), StoredState{});
 }
 
 TEST_P(Stores, keep_what_was_replaced) {
   const Plan plan = plan_of({}, task("a"), task("b", "5 * * * *"));
   const auto rows = open()->replace(plan, "first");
 
-  const auto records = open()->load();
+  const auto records = open()->load().records;
   ASSERT_EQ(records.size(), 2);
   for (std::size_t i = 0; i < 2; ++i) {
     const auto record = std::ranges::find(records, rows[i], &TaskRecord::row);
@@ -79,6 +79,8 @@ TEST_P(Stores, keep_every_field_of_the_progress) {
   const TaskProgress failed{.state = TaskState::awaiting_retry,
                             .boot_pending = true,
                             .attempt = 4'000'000'000,
+                            .retries = 3'999'999'999,
+                            .fence = 4'611'686'018'427'387'904,
                             .pulse = at("2025-03-03T10:00:00Z"),
                             .first_coming = at("2025-03-03T10:00:00.001Z"),
                             .served_until = at("2025-03-03T10:00:00.002Z"),
@@ -94,18 +96,18 @@ TEST_P(Stores, keep_every_field_of_the_progress) {
   for (const TaskProgress& progress : {failed, interrupted}) {
     {
       const auto store = open();
-      const auto rows = store->replace(plan_of(store->load(), task("a")), scheduler += 'x');
+      const auto rows = store->replace(plan_of(store->load().records, task("a")), scheduler += 'x');
       const RowUpdate update{rows[0], progress};
       store->commit({&update, 1});
       store->commit({&update, 1});  // the same twice is safe
     }
-    EXPECT_EQ(open()->load().at(0).progress, progress);
+    EXPECT_EQ(open()->load().records.at(0).progress, progress);
   }
 }
 
 TEST_P(Stores, override_and_remove_by_row) {
   const auto rows = open()->replace(plan_of({}, task("a"), task("b")), "first");
-  auto records = open()->load();
+  auto records = open()->load().records;
   PlannedTask overridden = task("a", "1 1 * * *");
   overridden.row = rows[0];
   overridden.classification = Classification::overridden;
@@ -115,18 +117,31 @@ TEST_P(Stores, override_and_remove_by_row) {
 
   EXPECT_EQ(again[0], rows[0]);
   EXPECT_NE(again[1], rows[0]);
-  records = open()->load();
+  records = open()->load().records;
   ASSERT_EQ(records.size(), 2);
   std::ranges::sort(records, {}, [](const TaskRecord& record) { return record.config.name; });
   EXPECT_EQ(records[0].config.cron, "1 1 * * *");
   EXPECT_EQ(records[1].config.name, "c");
 }
 
+// P8
+TEST_P(Stores, keep_the_fence_beyond_the_tasks) {
+  Plan plan = plan_of({}, task("a"));
+  plan.fence = 5'000'000'000;
+  open()->replace(plan, "first");
+  EXPECT_EQ(open()->load().fence, 5'000'000'000);
+
+  Plan none = plan_of(open()->load().records);
+  none.fence = 5'000'000'001;
+  open()->replace(none, "second");
+  EXPECT_EQ(open()->load(), (StoredState{.records = {}, .fence = 5'000'000'001}));
+}
+
 // V: names are bytes, and come back as they were.
 TEST_P(Stores, keep_names_of_any_bytes) {
   const std::string name("a\0b\xff\n'\"; DROP TABLE task", 24);
   open()->replace(plan_of({}, task(name)), "first");
-  EXPECT_EQ(open()->load().at(0).config.name, name);
+  EXPECT_EQ(open()->load().records.at(0).config.name, name);
 }
 
 // P6

@@ -136,7 +136,7 @@ TEST_F(Sqlite, is_read_while_another_holds_it) {
   const auto records = read_sqlite_state(path);
   ASSERT_EQ(records.size(), 2U);
   EXPECT_EQ(records[0].config.name, "a");
-  EXPECT_EQ(records, holder->load());
+  EXPECT_EQ(records, holder->load().records);
 }
 
 TEST_F(Sqlite, is_read_by_who_may_not_write) {

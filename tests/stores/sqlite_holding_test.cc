@@ -45,7 +45,7 @@ TEST_F(Sqlite, is_one_state_by_a_hard_link_too) {
     _exit(is_held ? 0 : 1);
   }
   const auto held = open_sqlite_store(path);
-  held->replace(plan_of(held->load()), "us");
+  held->replace(plan_of(held->load().records), "us");
   std::filesystem::create_hard_link(path, other);
   EXPECT_THROW((void)open_sqlite_store(other), StateHeldError);
 
@@ -70,7 +70,7 @@ TEST_F(Sqlite, is_not_taken_by_one_of_several_names) {
                 AllOf(HasSubstr(name + "\" has several names"), HasSubstr("remove the others")));
   }
   std::filesystem::remove(other);
-  EXPECT_EQ(open_sqlite_store(path)->load().size(), 2);
+  EXPECT_EQ(open_sqlite_store(path)->load().records.size(), 2);
 }
 
 // Who is refused leaves everything as it was (RULES I2, P6).
@@ -94,21 +94,21 @@ TEST_F(Sqlite, leaves_nothing_beside_what_it_refuses) {
   EXPECT_THAT(files(), testing::ElementsAre("hard.db", "state.db"));
 
   std::filesystem::remove(directory.file("hard.db"));
-  tamper("PRAGMA user_version = 2");
+  tamper("PRAGMA user_version = 3");
   EXPECT_THAT(open_error(), HasSubstr("was written by a newer dutiful"));
   EXPECT_THAT(files(), testing::ElementsAre("state.db"));
 }
 
 TEST_F(Sqlite, leaves_the_name_of_a_clean_end_where_it_is_refused) {
   make_state();
-  tamper("PRAGMA user_version = 2");
+  tamper("PRAGMA user_version = 3");
   EXPECT_THAT(open_error(), HasSubstr("was written by a newer dutiful"));
   EXPECT_TRUE(std::filesystem::exists(path + "-owner"));
 }
 
 // Once it is a database, others may be at work on it: nobody removes it under them.
 TEST_F(Sqlite, leaves_a_state_without_tasks_where_it_was_only_opened) {
-  EXPECT_TRUE(open_sqlite_store(path)->load().empty());
+  EXPECT_TRUE(open_sqlite_store(path)->load().records.empty());
   EXPECT_TRUE(read_sqlite_state(path).empty());
   EXPECT_FALSE(std::filesystem::exists(path + "-owner"));
 }
@@ -164,7 +164,7 @@ TEST_F(Sqlite, is_held_also_where_the_file_that_names_the_holder_is_removed) {
   EXPECT_THAT(error_of<StateHeldError>([&] { (void)open_sqlite_store(path); }),
               HasSubstr("is in use by another process"));
   holder.be_killed();
-  EXPECT_EQ(open_sqlite_store(path)->load().size(), 2);
+  EXPECT_EQ(open_sqlite_store(path)->load().records.size(), 2);
 }
 
 // Who was killed is told until another has really taken the state, not only tried to.
@@ -179,13 +179,13 @@ TEST_F(Sqlite, remembers_who_was_killed_until_another_has_taken_it) {
     EXPECT_EQ(read_service(path).holder.value().process, getpid());
   }
   EXPECT_EQ(read_service(path).holder, killed);
-  tamper("PRAGMA user_version = 2");
+  tamper("PRAGMA user_version = 3");
   EXPECT_THROW((void)open_sqlite_store(path), StoreError);
   EXPECT_EQ(read_service(path).holder, killed);
-  tamper("PRAGMA user_version = 1; UPDATE progress SET state = 0");
+  tamper("PRAGMA user_version = 2; UPDATE progress SET state = 0");
   {
     const auto store = open_sqlite_store(path);
-    store->replace(plan_of(store->load()), "us");
+    store->replace(plan_of(store->load().records), "us");
   }
   EXPECT_EQ(read_service(path), Service{});
 }
@@ -219,7 +219,7 @@ TEST_F(Sqlite, is_free_again_when_its_holder_is_killed) {
   AnotherHolder holder{path};
   EXPECT_THROW((void)open_sqlite_store(path), StateHeldError);
   holder.be_killed();
-  EXPECT_EQ(open_sqlite_store(path)->load().size(), 2);
+  EXPECT_EQ(open_sqlite_store(path)->load().records.size(), 2);
 }
 
 }  // namespace

@@ -35,7 +35,7 @@ TEST_F(Sqlite, reports_a_record_that_contradicts_itself) {
     const char* change;
     const char* message;
   };
-  const std::string ran = "last_attempt = 1, pulse = 1, attempt = 1";
+  const std::string ran = "last_attempt = 1, pulse = 1, attempt = 1, fence = 1";
   for (const Row& row : std::initializer_list<Row>{
            {"first_coming = NULL", "Missing required field: firstComing"},
            {"served_until = NULL", "Missing required field: servedUntil"},
@@ -47,9 +47,18 @@ TEST_F(Sqlite, reports_a_record_that_contradicts_itself) {
            {"last_failure = 1", "Missing required field: lastAttemptAt"},
            {"attempt = 1", "Missing required field: lastAttemptAt"},
            {"pulse = 1", "Missing required field: lastAttemptAt"},
+           {"fence = 1", "Missing required field: lastAttemptAt"},
            {"last_attempt = 1, attempt = 1", "Missing required field: pulse"},
            {"last_attempt = 1, pulse = 1",
             "Invalid value for field 'attempt': 0 is not the number of a run, and it has run"},
+           {"last_attempt = 1, pulse = 1, attempt = 1",
+            "Invalid value for field 'fence': 0 is not the fence of a run, and it has run"},
+           {"fence = -1",
+            "Invalid value for field 'fence': -1 is not between 0 and 4611686018427387904"},
+           {"retries = 1",
+            "Invalid value for field 'retryCount': 1 is not less than the number of attempts, 0"},
+           {"RAN, retries = 1",
+            "Invalid value for field 'retryCount': 1 is not less than the number of attempts, 1"},
            {"RAN, state = 2, last_failure = 1", "Missing required field: pendingRetryUntil"},
            {"RAN, state = 2, pending_retry_until = 1", "Missing required field: lastFailureAt"},
            {"RAN, state = 1, pending_retry_until = 1",
@@ -75,6 +84,14 @@ TEST_F(Sqlite, reports_a_record_that_contradicts_itself) {
   }
 }
 
+// P8: a counter that cannot be read is not begun anew.
+TEST_F(Sqlite, reports_a_damaged_fence) {
+  make_state();
+  tamper("UPDATE scheduler SET fence = 'x'");
+  EXPECT_EQ(load_error<TaskInvalidTypeError>(),
+            "Invalid type for field 'fence': expected integer, got text");
+}
+
 // P4: the error names the task, keeps the cause, and the state is as it was.
 TEST_F(Sqlite, names_the_task_that_cannot_be_written) {
   make_state();
@@ -84,7 +101,7 @@ TEST_F(Sqlite, names_the_task_that_cannot_be_written) {
   const auto store = open_sqlite_store(path);
   const auto before = store->load();
   try {
-    store->replace(plan_of(before, planned("c")), "second");
+    store->replace(plan_of(before.records, planned("c")), "second");
     FAIL();
   } catch (const ScheduleTaskError& error) {
     EXPECT_EQ(error.task_name(), "c");
@@ -128,7 +145,7 @@ TEST_F(Sqlite, says_that_its_tasks_were_deleted) {
 TEST_F(Sqlite, leaves_a_damaged_configuration_to_be_overridden) {
   make_state();
   tamper("UPDATE task SET retry_delay_ms = 'soon' WHERE id = 1");
-  EXPECT_NE(open_sqlite_store(path)->load().at(0).config.cron, "0 0 * * *");
+  EXPECT_NE(open_sqlite_store(path)->load().records.at(0).config.cron, "0 0 * * *");
 }
 
 }  // namespace

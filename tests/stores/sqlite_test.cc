@@ -34,9 +34,9 @@ TEST_F(Sqlite, refuses_the_database_of_another_program) {
 
 TEST_F(Sqlite, refuses_a_newer_schema) {
   make_state();
-  tamper("PRAGMA user_version = 2");
+  tamper("PRAGMA user_version = 3");
   EXPECT_THAT(open_error(),
-              HasSubstr("was written by a newer dutiful (schema 2, this one knows 1)"));
+              HasSubstr("was written by a newer dutiful (schema 3, this one knows 2)"));
 }
 
 TEST_F(Sqlite, refuses_a_directory_that_is_not_there) {
@@ -60,7 +60,7 @@ TEST_F(Sqlite, says_that_another_is_writing) {
                 store->commit({&update, 1});
               }),
               HasSubstr("is locked by another process for too long; end what is writing to it"));
-  EXPECT_EQ(store->load().size(), 1);
+  EXPECT_EQ(store->load().records.size(), 1);
   lock.release();
   EXPECT_NO_THROW(store->commit({&update, 1}));
 }
@@ -97,10 +97,11 @@ TEST_F(Sqlite, is_tried_again_until_the_other_has_written) {
 TEST_F(Sqlite, survives_a_disk_that_fills_up) {
   const auto store = open_sqlite_store(path);
   store->replace(plan_of({}, planned("a"), planned("b")), "first");
-  const auto records = store->load();
+  const auto records = store->load().records;
   RowUpdate update{records[0].row, records[0].progress};
   update.progress.last_attempt = update.progress.pulse = at("2025-03-04T00:00:00Z");
   update.progress.attempt = 7;
+  update.progress.fence = 1;
 
   const auto old_handler = signal(SIGXFSZ, SIG_IGN);
   rlimit limit{};
@@ -111,9 +112,9 @@ TEST_F(Sqlite, survives_a_disk_that_fills_up) {
   setrlimit(RLIMIT_FSIZE, &limit);
   signal(SIGXFSZ, old_handler);
 
-  EXPECT_EQ(store->load(), records);
+  EXPECT_EQ(store->load().records, records);
   store->commit({&update, 1});
-  EXPECT_EQ(store->load().at(0).progress.attempt, 7);
+  EXPECT_EQ(store->load().records.at(0).progress.attempt, 7);
 }
 
 TEST_F(Sqlite, says_that_a_file_is_damaged) {

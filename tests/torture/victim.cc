@@ -45,13 +45,14 @@ class Work {
       : log_(open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644)) {}
 
   void operator()(const dutiful::RunInfo& info) {
-    write_down("start " + info.key());
+    const std::string run = std::to_string(info.fence) + ' ' + info.key();
+    write_down("start " + run);
     take_time(std::chrono::milliseconds{roll(12)});
     if (roll(3) == 0) {
-      write_down("fail " + info.key());
+      write_down("fail " + run);
       throw std::runtime_error("it was to fail");
     }
-    write_down("ok " + info.key());
+    write_down("ok " + run);
   }
 
  private:

@@ -14,14 +14,14 @@ MemoryStore::~MemoryStore() {
   state_->held = false;
 }
 
-std::vector<TaskRecord> MemoryStore::load() {
-  std::vector<TaskRecord> records;
-  records.reserve(state_->rows.size());
+StoredState MemoryStore::load() {
+  StoredState stored{.records = {}, .fence = state_->fence};
+  stored.records.reserve(state_->rows.size());
   std::int64_t row = 0;
-  for (const MemoryState::Row& stored : state_->rows) {
-    records.push_back({row++, stored.config, stored.progress, state_->scheduler});
+  for (const MemoryState::Row& task : state_->rows) {
+    stored.records.push_back({row++, task.config, task.progress, state_->scheduler});
   }
-  return records;
+  return stored;
 }
 
 std::vector<std::int64_t> MemoryStore::replace(const Plan& plan, const std::string& scheduler) {
@@ -32,6 +32,7 @@ std::vector<std::int64_t> MemoryStore::replace(const Plan& plan, const std::stri
   std::iota(numbers.begin(), numbers.end(), 0);
   state_->scheduler = scheduler;  // the last that can fail
   state_->rows = std::move(rows);
+  state_->fence = plan.fence;
   return numbers;
 }
 

@@ -16,6 +16,7 @@ struct MemoryState {
   };
   std::vector<Row> rows;  // by number
   std::string scheduler;
+  std::uint64_t fence = 0;
   bool held = false;
 };
 
@@ -27,7 +28,7 @@ class MemoryStore : public Store {
   MemoryStore(const MemoryStore&) = delete;
   MemoryStore& operator=(const MemoryStore&) = delete;
 
-  [[nodiscard]] std::vector<TaskRecord> load() override;
+  [[nodiscard]] StoredState load() override;
   std::vector<std::int64_t> replace(const Plan& plan, const std::string& scheduler) override;
   void commit(std::span<const RowUpdate> updates) override;
 

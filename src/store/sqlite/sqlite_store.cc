@@ -18,15 +18,17 @@ namespace {
 
 // "duti", and the version of the schema below. A step to a newer one goes into migrate().
 constexpr Database::Format format{.mark = 0x64757469,
-                                  .version = 1,
+                                  .version = 2,
                                   .foreign = "is a database of another program; use another file",
                                   .remedy = "use that version or another file"};
 
-// Texts are apart from what changes with every run, so that a run rewrites few bytes.
+// Texts are apart from what changes with every run, so that a run rewrites few bytes. The fence of
+// a scheduler is the newest that any run had when it took its list.
 constexpr const char* schema = R"(
   CREATE TABLE scheduler (
     id INTEGER PRIMARY KEY,
-    identifier TEXT NOT NULL UNIQUE
+    identifier TEXT NOT NULL UNIQUE,
+    fence INTEGER NOT NULL DEFAULT 0
   );
   CREATE TABLE task (
     id INTEGER PRIMARY KEY,
@@ -47,16 +49,36 @@ constexpr const char* schema = R"(
     last_attempt INTEGER,
     last_success INTEGER,
     last_failure INTEGER,
-    pending_retry_until INTEGER
+    pending_retry_until INTEGER,
+    retries INTEGER NOT NULL DEFAULT 0,
+    fence INTEGER NOT NULL DEFAULT 0
   );
 )";
 
-constexpr const char* select_all = R"(
-  SELECT task.id, name, cron, retry_delay_ms, scheduler, state, boot_pending, orphan_pending,
-         attempt, pulse, first_coming, served_until, last_attempt, last_success, last_failure,
-         pending_retry_until
-  FROM task LEFT JOIN progress ON progress.task = task.id
-  ORDER BY task.id)";
+// Version 1 did not tell retries from restarts after a crash: they count as retries, as it said.
+// Its runs had no fence; any number will do that is smaller than those to come.
+constexpr const char* from_version_1 = R"(
+  ALTER TABLE scheduler ADD COLUMN fence INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE progress ADD COLUMN retries INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE progress ADD COLUMN fence INTEGER NOT NULL DEFAULT 0;
+  UPDATE progress SET retries = max(attempt - 1, 0), fence = min(attempt, 1) WHERE attempt > 0;
+)";
+
+// Reads a state of that version as if it were of the newest.
+std::string select_all(std::int64_t version) {
+  std::string select = R"(
+    SELECT task.id, name, cron, retry_delay_ms, scheduler, state, boot_pending, orphan_pending,
+           attempt, pulse, first_coming, served_until, last_attempt, last_success, last_failure,
+           pending_retry_until, )";
+  select += version == 1 ? "max(attempt - 1, 0), min(attempt, 1)" : "retries, fence";
+  return select + " FROM task LEFT JOIN progress ON progress.task = task.id ORDER BY task.id";
+}
+
+// So far from the end of the numbers that no state gets there.
+constexpr std::int64_t fence_max = std::int64_t{1} << 62U;
+
+// The fields of a progress in the schema.
+constexpr int progress_columns = 13;
 
 // Binds the fields of a progress, and reads them, in the order of the schema.
 void bind_progress(Statement& statement, int parameter, const TaskProgress& progress) {
@@ -77,6 +99,8 @@ void bind_progress(Statement& statement, int parameter, const TaskProgress& prog
       statement.bind(parameter++, instant.time_since_epoch().count());
     }
   }
+  statement.bind(parameter++, std::int64_t{progress.retries});
+  statement.bind(parameter++, static_cast<std::int64_t>(progress.fence));
 }
 
 // Reads the columns of a row from left to right, and checks what they hold (RULES P7).
@@ -132,6 +156,9 @@ TaskProgress read_progress(const Statement& row, int column) {
   progress.last_success = reader.optional_instant("lastSuccessAt");
   progress.last_failure = reader.optional_instant("lastFailureAt");
   progress.retry_at = reader.optional_instant("pendingRetryUntil");
+  progress.retries =
+      static_cast<std::uint32_t>(reader.integer_between("retryCount", 0, 0xffffffff));
+  progress.fence = static_cast<std::uint64_t>(reader.integer_between("fence", 0, fence_max));
   check_progress(progress);
   return progress;
 }
@@ -188,12 +215,20 @@ TaskRecord read_record(const Statement& row, Schedulers& schedulers) {
   return record;
 }
 
-std::vector<TaskRecord> read_records(const Database& database, Schedulers& schedulers) {
+std::vector<TaskRecord> read_records(const Database& database,
+                                     Schedulers& schedulers,
+                                     std::int64_t version = format.version) {
   std::vector<TaskRecord> records;
   records.reserve(static_cast<std::size_t>(database.integer("SELECT count(*) FROM task")));
-  Statement row{database, select_all};
+  Statement row{database, select_all(version)};
   while (row.step()) records.push_back(read_record(row, schedulers));
   return records;
+}
+
+std::uint64_t read_fence(const Database& database) {
+  Statement newest{database, "SELECT fence FROM scheduler ORDER BY fence DESC LIMIT 1"};
+  if (!newest.step()) return 0;
+  return static_cast<std::uint64_t>(RowReader{newest, 0}.integer_between("fence", 0, fence_max));
 }
 
 // What fails while one task is written is told with the task's name (RULES P4).
@@ -218,23 +253,24 @@ class SqliteStore : public Store {
     migrate(version);
     ownership_.check();
     update_.emplace(database_, R"(
-      UPDATE progress SET scheduler = ?12, state = ?1, boot_pending = ?2, orphan_pending = ?3,
+      UPDATE progress SET scheduler = ?14, state = ?1, boot_pending = ?2, orphan_pending = ?3,
         attempt = ?4, pulse = ?5, first_coming = ?6, served_until = ?7, last_attempt = ?8,
-        last_success = ?9, last_failure = ?10, pending_retry_until = ?11
-      WHERE task = ?13)");
+        last_success = ?9, last_failure = ?10, pending_retry_until = ?11, retries = ?12,
+        fence = ?13
+      WHERE task = ?15)");
   }
 
-  std::vector<TaskRecord> load() override {
+  StoredState load() override {
     Schedulers schedulers{database_};
-    auto records = read_records(database_, schedulers);
+    StoredState stored{read_records(database_, schedulers), read_fence(database_)};
     named_ = schedulers.numbers();
-    return records;
+    return stored;
   }
 
   std::vector<std::int64_t> replace(const Plan& plan, const std::string& scheduler) override {
     ownership_.check();
     Transaction transaction{database_};
-    const std::int64_t writer = add_scheduler(scheduler);
+    const std::int64_t writer = add_scheduler(scheduler, plan.fence);
     remove(plan.removed);
     auto rows = write_tasks(plan, writer);
     forget_schedulers(writer);
@@ -257,14 +293,15 @@ class SqliteStore : public Store {
   void migrate(std::int64_t version) {
     if (version == format.version) return;
     Transaction transaction{database_};
-    database_.execute(schema);
+    database_.execute(version == 1 ? from_version_1 : schema);
     database_.set_format(format);
     transaction.commit();
   }
 
-  std::int64_t add_scheduler(const std::string& identifier) {
-    Statement insert{database_, "INSERT INTO scheduler (identifier) VALUES (?)"};
+  std::int64_t add_scheduler(const std::string& identifier, std::uint64_t fence) {
+    Statement insert{database_, "INSERT INTO scheduler (identifier, fence) VALUES (?, ?)"};
     insert.bind(0, identifier);
+    insert.bind(1, static_cast<std::int64_t>(fence));
     insert.run();
     return database_.integer("SELECT last_insert_rowid()");
   }
@@ -307,7 +344,8 @@ class SqliteStore : public Store {
                      "INSERT INTO task (id, name, cron, retry_delay_ms) VALUES (?, ?, ?, ?)"};
     Statement insert_progress{
         database_,
-        "INSERT INTO progress VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)"};
+        "INSERT INTO progress VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14,"
+        " ?15)"};
 
     // Tasks of one schedule run together: neighbours in the file are written together.
     std::vector<std::size_t> added;
@@ -356,8 +394,8 @@ class SqliteStore : public Store {
 
   void write_progress(std::int64_t row, const TaskProgress& progress, std::int64_t writer) {
     bind_progress(*update_, 0, progress);
-    update_->bind(11, writer);
-    update_->bind(12, row);
+    update_->bind(progress_columns, writer);
+    update_->bind(progress_columns + 1, row);
     update_->run();
     if (database_.changes() != 1) throw TaskListMismatchError(scheduler_, newest_scheduler());
   }
@@ -390,9 +428,10 @@ std::unique_ptr<Store> open_sqlite_store(const std::string& path, Duration busy_
 
 std::vector<TaskRecord> read_sqlite_state(const std::string& path) {
   const Database database{path, Database::Access::read_only};
-  if (database.check_format(format) == 0) return {};
+  const std::int64_t version = database.check_format(format);
+  if (version == 0) return {};
   Schedulers schedulers{database};
-  return read_records(database, schedulers);
+  return read_records(database, schedulers, version);
 }
 
 void check_sqlite_state(const std::string& path) {

@@ -1,0 +1,160 @@
+// A state that the version before has written (schema 1), killed while it ran: tests/data/state-v1.db.
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+
+#include "engine/engine.h"
+#include "stores/sqlite_in_test.h"
+
+namespace dutiful {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+class Migration : public Sqlite {
+ protected:
+  Migration() { std::filesystem::copy_file(DUTIFUL_TEST_DATA "/state-v1.db", path); }
+
+  // The rows of an answer, a line each.
+  std::string ask(const char* sql) const {
+    sqlite3* database = nullptr;
+    EXPECT_EQ(sqlite3_open_v2(path.c_str(), &database, SQLITE_OPEN_READONLY, nullptr), SQLITE_OK);
+    std::string answer;
+    const auto add = [](void* to, int count, char** values, char** /*names*/) {
+      for (int i = 0; i < count; ++i) {
+        static_cast<std::string*>(to)->append(values[i] == nullptr ? "-" : values[i]) += ' ';
+      }
+      static_cast<std::string*>(to)->back() = '\n';
+      return 0;
+    };
+    EXPECT_EQ(sqlite3_exec(database, sql, add, &answer, nullptr), SQLITE_OK)
+        << sqlite3_errmsg(database);
+    sqlite3_close(database);
+    return answer;
+  }
+  std::string version() const { return ask("PRAGMA user_version"); }
+  // Everything that version 1 knows.
+  std::string contents_of_version_1() const {
+    return ask("SELECT id, identifier FROM scheduler") + ask("SELECT * FROM task") +
+           ask("SELECT task, scheduler, state, boot_pending, orphan_pending, attempt, pulse,"
+               " first_coming, served_until, last_attempt, last_success, last_failure,"
+               " pending_retry_until FROM progress");
+  }
+
+  struct Told {
+    TaskState state;
+    std::uint32_t attempt;
+    std::uint32_t retries;
+    std::uint64_t fence;
+    friend bool operator==(const Told&, const Told&) = default;
+  };
+  static std::map<std::string, Told> told(const std::vector<TaskRecord>& records) {
+    std::map<std::string, Told> by_name;
+    for (const auto& [row, config, progress, scheduler] : records) {
+      by_name[config.name] = {progress.state, progress.attempt, progress.retries, progress.fence};
+    }
+    return by_name;
+  }
+  // Restarts after a crash count as retries, for version 1 did not tell them apart.
+  const std::map<std::string, Told> expected{
+      {"done", {TaskState::awaiting_run, 1, 0, 1}},
+      {"failed and retried", {TaskState::awaiting_retry, 3, 2, 1}},
+      {"failed once", {TaskState::awaiting_retry, 1, 0, 1}},
+      {"never ran", {TaskState::awaiting_run, 0, 0, 0}},
+      {"running", {TaskState::running, 2, 1, 1}},
+      {"waits to be restarted", {TaskState::awaiting_run, 1, 0, 1}},
+      {"waits to boot", {TaskState::awaiting_run, 0, 0, 0}},
+  };
+};
+
+TEST_F(Migration, is_not_needed_to_look) {
+  const std::string before = bytes();
+  EXPECT_EQ(told(read_sqlite_state(path)), expected);
+  EXPECT_NO_THROW(check_sqlite_state(path));
+  EXPECT_EQ(bytes(), before);
+  EXPECT_EQ(version(), "1\n");
+}
+
+TEST_F(Migration, keeps_all_that_was_there) {
+  const auto seen = read_sqlite_state(path);
+  const std::string before = contents_of_version_1();
+  {
+    const auto store = open_sqlite_store(path);
+    EXPECT_EQ(store->load(), (StoredState{.records = seen, .fence = 0}));
+  }
+  EXPECT_EQ(told(seen), expected);
+  EXPECT_EQ(version(), "2\n");
+  EXPECT_EQ(contents_of_version_1(), before);
+  EXPECT_EQ(read_sqlite_state(path), seen);
+  EXPECT_EQ(open_sqlite_store(path)->load().records, seen);  // and is not done again
+}
+
+// The tables are those of a state that was made by this version.
+TEST_F(Migration, leads_to_the_same_columns) {
+  const char* columns =
+      "SELECT m.name, c.cid, c.name, c.type, c.\"notnull\", c.dflt_value, c.pk"
+      " FROM sqlite_schema m JOIN pragma_table_info(m.name) c WHERE m.type = 'table' ORDER BY 1, 2";
+  (void)open_sqlite_store(path);
+  const std::string migrated = ask(columns);
+  path = directory.file("new.db");
+  (void)open_sqlite_store(path);
+  EXPECT_EQ(migrated, ask(columns));
+}
+
+// P2, P8: what was interrupted goes on, with larger fences.
+TEST_F(Migration, lets_the_tasks_go_on) {
+  class : public TraceSink {
+    void on(Instant /*at*/, const TraceEvent& /*event*/) override {}
+  } trace;
+  std::vector<std::string> retries;
+  Engine engine{Calendar{Zone::utc()},
+                {},
+                [&] { return open_sqlite_store(path); },
+                trace,
+                [&](const Event& event) {
+                  if (event.name == "TaskRetryStarted") retries.push_back(to_json(event));
+                }};
+  std::vector<TaskConfig> list;
+  Instant now{};
+  for (const TaskRecord& record : read_sqlite_state(path)) {
+    list.push_back(record.config);
+    now = std::max({now, record.progress.first_coming, record.progress.last_attempt});
+  }
+  now += std::chrono::seconds{2};  // the minute is not over
+  engine.initialize(list, now);
+  std::map<std::string, std::pair<Reason, std::uint32_t>> started;
+  std::vector<std::uint64_t> fences;
+  for (const Start& start : engine.step(now)) {
+    const Core::Task& task = engine.core().task(start.task);
+    started[task.name] = {start.reason, task.progress.attempt};
+    fences.push_back(task.progress.fence);
+  }
+  EXPECT_EQ(started,
+            (std::map<std::string, std::pair<Reason, std::uint32_t>>{
+                {"failed and retried", {Reason::retry, 4}},
+                {"running", {Reason::orphan, 3}},
+                {"waits to be restarted", {Reason::orphan, 2}},
+                {"waits to boot", {Reason::boot, 1}}}));
+  EXPECT_THAT(fences, ElementsAre(2, 3, 4, 5));
+  EXPECT_THAT(retries, ElementsAre(HasSubstr("\"retryCount\":3")));
+}
+
+// P4
+TEST_F(Migration, happens_as_a_whole_or_not_at_all) {
+  tamper("CREATE TRIGGER t BEFORE UPDATE ON progress BEGIN SELECT RAISE(FAIL, 'x'); END");
+  const std::string before = contents_of_version_1();
+  EXPECT_THAT(open_error(), HasSubstr("cannot be accessed: x"));
+  EXPECT_EQ(version(), "1\n");
+  EXPECT_EQ(ask("SELECT count(*) FROM pragma_table_info('progress')"), "13\n");
+  EXPECT_EQ(ask("SELECT count(*) FROM pragma_table_info('scheduler')"), "2\n");
+  EXPECT_EQ(contents_of_version_1(), before);
+  EXPECT_EQ(told(read_sqlite_state(path)), expected);
+
+  tamper("DROP TRIGGER t");
+  EXPECT_EQ(told(open_sqlite_store(path)->load().records), expected);
+}
+
+}  // namespace
+}  // namespace dutiful
