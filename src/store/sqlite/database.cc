@@ -58,6 +58,19 @@ DatabaseError::Kind kind_of(int code) {
   }
 }
 
+// Whether a COMMIT that failed so has surely not written the mark that makes a transaction count:
+// it takes its locks before it writes anything, and that mark is the last it writes.
+bool wrote_no_mark(int code) {
+  switch (code & 0xff) {
+    case SQLITE_BUSY:
+    case SQLITE_PROTOCOL:
+    case SQLITE_FULL:
+      return true;
+    default:
+      return code == SQLITE_IOERR_WRITE;
+  }
+}
+
 std::string uri_of(const std::string& path) {
   constexpr const char* digits = "0123456789ABCDEF";
   std::string uri = "file:";
@@ -202,6 +215,38 @@ void Database::execute(const char* sql) {
   check(sqlite3_exec(handle_.get(), sql, nullptr, nullptr, nullptr));
 }
 
+void Database::commit() {
+  const int code = sqlite3_exec(handle_.get(), "COMMIT", nullptr, nullptr, nullptr);
+  if (code == SQLITE_OK) {
+    unsettled_ = false;
+    return;
+  }
+  std::string reason = reason_of(code, handle_.get());
+  // Fails if SQLite has done it by itself, as it mostly does.
+  (void)sqlite3_exec(handle_.get(), "ROLLBACK", nullptr, nullptr, nullptr);
+  if (!wrote_no_mark(code)) unsettled_ = true;
+  if (unsettled_) settle();
+  if (!unsettled_) throw DatabaseError(path_, std::move(reason), kind_of(code));
+  reason += "; the change may or may not have happened; check the disk, and try again";
+  throw DatabaseError(path_, std::move(reason), DatabaseError::Kind::in_doubt);
+}
+
+// A COMMIT that fails once its pages are in the log, as when they cannot be synced, is undone in
+// memory only: whoever recovers the log after a crash finds the pages and their mark. The next
+// transaction is written over them, and each page of the log vouches for the one before it; so this
+// one, which changes nothing, makes the failure certain.
+void Database::settle() noexcept {
+  try {
+    execute("BEGIN IMMEDIATE");
+    const std::int64_t version = integer("PRAGMA user_version");
+    execute(("PRAGMA user_version = " + std::to_string(version)).c_str());  // writes the first page
+    execute("COMMIT");
+    unsettled_ = false;
+  } catch (const std::exception&) {
+    (void)sqlite3_exec(handle_.get(), "ROLLBACK", nullptr, nullptr, nullptr);
+  }
+}
+
 int Database::changes() const {
   return sqlite3_changes(handle_.get());
 }
@@ -304,8 +349,8 @@ Transaction::~Transaction() {
 }
 
 void Transaction::commit() {
-  database_.execute("COMMIT");
   open_ = false;
+  database_.commit();
 }
 
 }  // namespace dutiful

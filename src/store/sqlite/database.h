@@ -50,9 +50,17 @@ class Statement {
 // What a database throws: for one that is no state, there may be more to say.
 class DatabaseError : public StoreError {
  public:
-  enum class Kind { other, damaged };  // the second: what the file holds is at fault
-  DatabaseError(const std::string& file, std::string reason, Kind kind = Kind::other)
-      : StoreError(file, reason), reason_(std::move(reason)), kind_(kind) {}
+  enum class Kind {
+    other,
+    damaged,   // what the file holds is at fault
+    in_doubt,  // a transaction may or may not have happened
+  };
+  DatabaseError(const std::string& file,
+                std::string reason,
+                Kind kind = Kind::other,
+                std::exception_ptr cause = nullptr)
+      : StoreError(file, reason, std::move(cause)), reason_(std::move(reason)), kind_(kind) {}
+  [[nodiscard]] bool in_doubt() const noexcept override { return kind_ == Kind::in_doubt; }
   [[nodiscard]] const std::string& reason() const noexcept { return reason_; }
   [[nodiscard]] Kind kind() const noexcept { return kind_; }
 
@@ -99,16 +107,22 @@ class Database {
 
  private:
   friend class Statement;
+  friend class Transaction;
   struct Closer {
     void operator()(sqlite3* database) const;
   };
   int open(const std::string& name, int flags);
   void leave_log(bool leave) const;
   void open_to_read();
+  void commit();
+  void settle() noexcept;
 
   std::string path_;
   Duration busy_timeout_;
   std::unique_ptr<sqlite3, Closer> handle_;
+  // A transaction that failed may have left in the log what whoever recovers it takes for one that
+  // happened.
+  bool unsettled_ = false;
 };
 
 // All or nothing: what is not committed when it is destroyed has not happened.
@@ -118,6 +132,7 @@ class Transaction {
   ~Transaction();
   Transaction(const Transaction&) = delete;
   Transaction& operator=(const Transaction&) = delete;
+  // If it throws, nothing has happened, unless the error says that this is in doubt.
   void commit();
 
  private:
