@@ -18,7 +18,8 @@ namespace dutiful {
 namespace {
 
 // SQLite's own words are for programmers; these say what to do.
-std::string reason_of(int code, sqlite3* handle) {
+std::string reason_of(int code) {
+  const std::string number = "(SQLite error " + std::to_string(code) + ")";
   switch (code & 0xff) {
     case SQLITE_FULL:
       return "cannot be written: the disk is full; make room";
@@ -40,10 +41,26 @@ std::string reason_of(int code, sqlite3* handle) {
       return "may not be accessed; check its permissions";
     case SQLITE_NOMEM:
       return "cannot be accessed: memory is exhausted";
+    case SQLITE_PROTOCOL:
+      return "cannot be locked: the file system reports an error; check the disk or the server "
+             "that "
+             "it is on";
+    case SQLITE_ERROR:  // a table or a column that is not there
+      return "is damaged, or another program has changed it " + number +
+             "; restore it from a backup, or move it away to start anew";
+    case SQLITE_CONSTRAINT:
+      return "was changed by another program while in use " + number +
+             "; restart to go on with what is there now";
     default:
-      return std::string{"cannot be accessed: "} +
-             (handle != nullptr ? sqlite3_errmsg(handle) : sqlite3_errstr(code));
+      return "cannot be accessed " + number;
   }
+}
+
+// SQLite's own words.
+std::exception_ptr cause_of(int code, sqlite3* handle) {
+  const char* text = handle != nullptr ? sqlite3_errmsg(handle) : sqlite3_errstr(code);
+  return std::make_exception_ptr(
+      std::runtime_error("SQLite error " + std::to_string(code) + ": " + text));
 }
 
 // A table that is not as it should be is only "an error" to SQLite.
@@ -181,7 +198,7 @@ int Database::open(const std::string& name, int flags) {
 
 void Database::check(int code) const {
   if (code == SQLITE_OK || code == SQLITE_ROW || code == SQLITE_DONE) return;
-  throw DatabaseError(path_, reason_of(code, handle_.get()), kind_of(code));
+  throw DatabaseError(path_, reason_of(code), kind_of(code), cause_of(code, handle_.get()));
 }
 
 std::int64_t Database::check_format(const Format& format) const {
@@ -221,14 +238,17 @@ void Database::commit() {
     unsettled_ = false;
     return;
   }
-  std::string reason = reason_of(code, handle_.get());
+  auto cause = cause_of(code, handle_.get());
   // Fails if SQLite has done it by itself, as it mostly does.
   (void)sqlite3_exec(handle_.get(), "ROLLBACK", nullptr, nullptr, nullptr);
   if (!wrote_no_mark(code)) unsettled_ = true;
   if (unsettled_) settle();
-  if (!unsettled_) throw DatabaseError(path_, std::move(reason), kind_of(code));
-  reason += "; the change may or may not have happened; check the disk, and try again";
-  throw DatabaseError(path_, std::move(reason), DatabaseError::Kind::in_doubt);
+  if (!unsettled_) throw DatabaseError(path_, reason_of(code), kind_of(code), std::move(cause));
+  throw DatabaseError(
+      path_,
+      reason_of(code) + "; the change may or may not have happened; check the disk, and try again",
+      DatabaseError::Kind::in_doubt,
+      std::move(cause));
 }
 
 // A COMMIT that fails once its pages are in the log, as when they cannot be synced, is undone in

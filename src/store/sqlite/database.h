@@ -70,7 +70,7 @@ class DatabaseError : public StoreError {
 };
 
 // A connection. Every failure is a DatabaseError that names the file, says what is the matter in
-// words that help, and holds no SQL.
+// words that help, and holds no SQL. Its cause has SQLite's own words.
 class Database {
  public:
   // The first makes the file where there is none; the second changes nothing, and needs no more
