@@ -11,11 +11,15 @@
 #include <unistd.h>
 
 #include "store/sqlite/holder.h"
+#include "store/sqlite/schema.h"
 #include "store/sqlite/state_file.h"
 #include "text/quote.h"
 
 namespace dutiful {
 namespace {
+
+// No value that is written comes near it. What is longer is not even read.
+constexpr int value_size_max = 4 * 1024 * 1024;
 
 // SQLite's own words are for programmers; these say what to do.
 std::string reason_of(int code) {
@@ -45,6 +49,9 @@ std::string reason_of(int code) {
       return "cannot be locked: the file system reports an error; check the disk or the server "
              "that "
              "it is on";
+    case SQLITE_TOOBIG:
+      return "is damaged: a value in it is too long; restore it from a backup, or move it away to "
+             "start anew";
     case SQLITE_ERROR:  // a table or a column that is not there
       return "is damaged, or another program has changed it " + number +
              "; restore it from a backup, or move it away to start anew";
@@ -70,6 +77,8 @@ DatabaseError::Kind kind_of(int code) {
     case SQLITE_CORRUPT:
     case SQLITE_ERROR:
       return DatabaseError::Kind::damaged;
+    case SQLITE_TOOBIG:
+      return DatabaseError::Kind::too_long;
     default:
       return DatabaseError::Kind::other;
   }
@@ -192,7 +201,16 @@ int Database::open(const std::string& name, int flags) {
   const int code = sqlite3_open_v2(
       name.c_str(), &handle, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nullptr);
   handle_.reset(handle);
+  if (handle == nullptr) return code;
   sqlite3_busy_timeout(handle, static_cast<int>(busy_timeout_.count()));
+  // What others may have written into the file is read, and never run.
+  sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+  for (const int trust : {SQLITE_DBCONFIG_TRUSTED_SCHEMA,
+                          SQLITE_DBCONFIG_ENABLE_TRIGGER,
+                          SQLITE_DBCONFIG_ENABLE_VIEW}) {
+    sqlite3_db_config(handle, trust, 0, nullptr);
+  }
+  sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, value_size_max);
   return code;
 }
 
@@ -201,20 +219,40 @@ void Database::check(int code) const {
   throw DatabaseError(path_, reason_of(code), kind_of(code), cause_of(code, handle_.get()));
 }
 
+void Database::refuse_as_damaged() const {
+  throw DatabaseError(path_, reason_of(SQLITE_CORRUPT), DatabaseError::Kind::damaged);
+}
+
 std::int64_t Database::check_format(const Format& format) const {
+  const Snapshot snapshot{*this};
   const std::int64_t mark = integer("PRAGMA application_id");
   const std::int64_t tables = integer("SELECT count(*) FROM sqlite_schema");
   const std::int64_t version = integer("PRAGMA user_version");
   const bool unused = mark == 0 && tables == 0 && version == 0;
   if (mark != format.mark && !unused) throw DatabaseError(path_, format.foreign);
-  if (version > format.version) {
+  if (version > format.version()) {
     throw DatabaseError(path_,
                         "was written by a newer dutiful (schema " + std::to_string(version) +
-                            ", this one knows " + std::to_string(format.version) + "); " +
+                            ", this one knows " + std::to_string(format.version()) + "); " +
                             format.remedy);
   }
+  const auto refuse = [&](const std::string& what) {
+    throw DatabaseError(path_,
+                        "was changed by another program, or is not from dutiful: " + what +
+                            "; restore it from a backup, or use another file",
+                        DatabaseError::Kind::damaged);
+  };
+  if (text("PRAGMA encoding") != "UTF-8") refuse("its texts are not in UTF-8");
+  if (!has_tables_of(format, version)) refuse("its tables are not as dutiful makes them");
   leave_log(false);
   return version;
+}
+
+bool Database::has_tables_of(const Format& format, std::int64_t version) const {
+  if (version < 0) return false;
+  Database made{":memory:"};
+  for (const char* step : format.steps.first(static_cast<std::size_t>(version))) made.execute(step);
+  return parts_of(*this) == parts_of(made);
 }
 
 // On closing. What is in the log of another program is not ours to move into its database.
@@ -223,9 +261,13 @@ void Database::leave_log(bool leave) const {
       handle_.get(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, static_cast<int>(leave), nullptr);
 }
 
-void Database::set_format(const Format& format) {
+void Database::migrate(const Format& format, std::int64_t version) {
+  if (version == format.version()) return;
+  Transaction transaction{*this};
+  for (const char* step : format.steps.subspan(static_cast<std::size_t>(version))) execute(step);
   execute(("PRAGMA application_id = " + std::to_string(format.mark)).c_str());
-  execute(("PRAGMA user_version = " + std::to_string(format.version)).c_str());
+  execute(("PRAGMA user_version = " + std::to_string(format.version())).c_str());
+  transaction.commit();
 }
 
 void Database::execute(const char* sql) {
@@ -280,6 +322,11 @@ void Database::shrink_log() noexcept {
 std::int64_t Database::integer(std::string_view sql) const {
   Statement statement{*this, sql};
   return statement.step() ? statement.integer(0) : 0;
+}
+
+std::string Database::text(std::string_view sql) const {
+  Statement statement{*this, sql};
+  return statement.step() ? statement.text(0) : "";
 }
 
 Statement::Statement(const Database& database, std::string_view sql) : database_(&database) {
@@ -353,6 +400,17 @@ std::string Statement::text(int column) const {
   const auto* bytes = static_cast<const char*>(sqlite3_column_blob(handle_.get(), column));
   const auto size = static_cast<std::size_t>(sqlite3_column_bytes(handle_.get(), column));
   return bytes == nullptr ? std::string{} : std::string{bytes, size};
+}
+
+std::size_t Statement::size(int column) const {
+  return static_cast<std::size_t>(sqlite3_column_bytes(handle_.get(), column));
+}
+
+Snapshot::Snapshot(const Database& database) : database_(database) {
+  database_.check(sqlite3_exec(database_.handle_.get(), "BEGIN", nullptr, nullptr, nullptr));
+}
+Snapshot::~Snapshot() {
+  sqlite3_exec(database_.handle_.get(), "ROLLBACK", nullptr, nullptr, nullptr);
 }
 
 Transaction::Transaction(Database& database) : database_(database) {

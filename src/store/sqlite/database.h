@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -38,6 +39,7 @@ class Statement {
   [[nodiscard]] std::string type_name(int column) const;
   [[nodiscard]] std::int64_t integer(int column) const;
   [[nodiscard]] std::string text(int column) const;
+  [[nodiscard]] std::size_t size(int column) const;  // of a text, in bytes
 
  private:
   struct Finalizer {
@@ -53,6 +55,7 @@ class DatabaseError : public StoreError {
   enum class Kind {
     other,
     damaged,   // what the file holds is at fault
+    too_long,  // a value in it is longer than any that was written
     in_doubt,  // a transaction may or may not have happened
   };
   DatabaseError(const std::string& file,
@@ -83,29 +86,41 @@ class Database {
 
   void execute(const char* sql);
   [[nodiscard]] std::int64_t integer(std::string_view sql) const;
+  [[nodiscard]] std::string text(std::string_view sql) const;
   [[nodiscard]] const std::string& path() const { return path_; }
   // How many rows the last statement changed.
   [[nodiscard]] int changes() const;
 
   // A file of another program that happens to be in the way is refused by its mark, and one of a
-  // dutiful that is newer than this by the version of its tables.
+  // dutiful that is newer than this by the version of its tables. So is one whose tables are not
+  // exactly those that the steps make: a view or a trigger would have us run what others wrote.
   struct Format {
-    std::int64_t mark;     // application_id. Stored, so never changed.
-    std::int64_t version;  // the newest that is known. A step to a newer one is a migration.
-    const char* foreign;   // what is said of another's file
-    const char* remedy;    // of one that is too new
+    std::int64_t mark;  // application_id. Stored, so never changed.
+    // The SQL that makes each version of the one before; the first makes version 1 of nothing.
+    // Files of every version are about, so a step is never changed, only added.
+    std::span<const char* const> steps;
+    const char* foreign;  // what is said of another's file
+    const char* remedy;   // of one that is too new
+
+    [[nodiscard]] constexpr std::int64_t version() const {
+      return static_cast<std::int64_t>(steps.size());
+    }
   };
   // The version that the file has; 0 where it is new.
   [[nodiscard]] std::int64_t check_format(const Format& format) const;
-  void set_format(const Format& format);
+  // Makes the newest version of that one.
+  void migrate(const Format& format, std::int64_t version);
 
   // Gives back what a large transaction has left of the write-ahead log, unless somebody reads it.
   void shrink_log() noexcept;
 
   // Throws unless the code says that all is well.
   void check(int code) const;
+  // Throws as SQLite does where it finds that itself.
+  [[noreturn]] void refuse_as_damaged() const;
 
  private:
+  friend class Snapshot;
   friend class Statement;
   friend class Transaction;
   struct Closer {
@@ -113,6 +128,7 @@ class Database {
   };
   int open(const std::string& name, int flags);
   void leave_log(bool leave) const;
+  [[nodiscard]] bool has_tables_of(const Format& format, std::int64_t version) const;
   void open_to_read();
   void commit();
   void settle() noexcept;
@@ -123,6 +139,18 @@ class Database {
   // A transaction that failed may have left in the log what whoever recovers it takes for one that
   // happened.
   bool unsettled_ = false;
+};
+
+// While one lives, all that is read is of one moment.
+class Snapshot {
+ public:
+  explicit Snapshot(const Database& database);
+  ~Snapshot();
+  Snapshot(const Snapshot&) = delete;
+  Snapshot& operator=(const Snapshot&) = delete;
+
+ private:
+  const Database& database_;
 };
 
 // All or nothing: what is not committed when it is destroyed has not happened.

@@ -1,6 +1,8 @@
 #include "store/sqlite/sqlite_store.h"
 
 #include <algorithm>
+#include <array>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -15,12 +17,6 @@
 
 namespace dutiful {
 namespace {
-
-// "duti", and the version of the schema below. A step to a newer one goes into migrate().
-constexpr Database::Format format{.mark = 0x64757469,
-                                  .version = 1,
-                                  .foreign = "is a database of another program; use another file",
-                                  .remedy = "use that version or another file"};
 
 // Texts are apart from what changes with every run, so that a run rewrites few bytes.
 constexpr const char* schema = R"(
@@ -51,12 +47,29 @@ constexpr const char* schema = R"(
   );
 )";
 
-constexpr const char* select_all = R"(
-  SELECT task.id, name, cron, retry_delay_ms, scheduler, state, boot_pending, orphan_pending,
-         attempt, pulse, first_coming, served_until, last_attempt, last_success, last_failure,
-         pending_retry_until
+// "duti".
+constexpr std::array steps{schema};
+constexpr Database::Format format{.mark = 0x64757469,
+                                  .steps = steps,
+                                  .foreign = "is a database of another program; use another file",
+                                  .remedy = "use that version or another file"};
+
+// From a row on. The expression is left out where it is too long to be read.
+std::string select_records(const char* cron) {
+  return std::string{"SELECT task.id, name, "} + cron + R"(, retry_delay_ms, scheduler, state,
+         boot_pending, orphan_pending, attempt, pulse, first_coming, served_until, last_attempt,
+         last_success, last_failure, pending_retry_until
   FROM task LEFT JOIN progress ON progress.task = task.id
-  ORDER BY task.id)";
+  WHERE task.id >= ?1 ORDER BY task.id)";
+}
+
+// No name or expression that is registered is longer (RULES E), and no identifier.
+constexpr std::size_t text_size_max = 1024;
+
+[[noreturn]] void refuse_as_too_long(const char* field) {
+  throw TaskInvalidValueError(
+      field, "", "it is longer than " + std::to_string(text_size_max) + " bytes");
+}
 
 // Binds the fields of a progress, and reads them, in the order of the schema.
 void bind_progress(Statement& statement, int parameter, const TaskProgress& progress) {
@@ -143,14 +156,14 @@ class Schedulers {
       : select_(database, "SELECT identifier FROM scheduler WHERE id = ?") {}
 
   const std::string& identifier(std::int64_t number) {
-    const auto [known, is_new] = identifiers_.try_emplace(number);
-    if (is_new) {
-      select_.bind(0, number);
-      if (!select_.step()) throw TaskMissingFieldError("schedulerIdentifier");
-      known->second = select_.text(0);
-      (void)select_.step();  // to its end
-    }
-    return known->second;
+    const auto known = identifiers_.find(number);
+    if (known != identifiers_.end()) return known->second;
+    select_.bind(0, number);
+    if (!select_.step()) throw TaskMissingFieldError("schedulerIdentifier");
+    if (select_.size(0) > text_size_max) refuse_as_too_long("schedulerIdentifier");
+    std::string identifier = select_.text(0);
+    (void)select_.step();  // to its end
+    return identifiers_.emplace(number, std::move(identifier)).first->second;
   }
 
   [[nodiscard]] std::set<std::int64_t> numbers() const {
@@ -171,11 +184,12 @@ TaskRecord read_record(const Statement& row, Schedulers& schedulers) {
     if (row.is_null(1)) throw TaskMissingFieldError("name");
     throw TaskInvalidTypeError("name", row.text(1), "text", row.type_name(1));
   }
+  if (row.size(1) > text_size_max) refuse_as_too_long("name");
   record.config.name = row.text(1);
   if (record.config.name.empty()) throw TaskInvalidValueError("name", "", "is empty");
   // A damaged configuration is not the one that is registered, whatever that is: the
   // registration overrides it (P7).
-  if (row.is_text(2) && row.is_integer(3)) {
+  if (row.is_text(2) && row.size(2) <= text_size_max && row.is_integer(3)) {
     record.config.cron = row.text(2);
     record.config.retry_delay = Duration{row.integer(3)};
   }
@@ -188,12 +202,57 @@ TaskRecord read_record(const Statement& row, Schedulers& schedulers) {
   return record;
 }
 
+// As many records as there may be. To count them would be to read them.
+std::size_t records_expected(const Database& database) {
+  constexpr std::int64_t record_size_min = 64;
+  const std::int64_t bytes =
+      (database.integer("PRAGMA page_count") - database.integer("PRAGMA freelist_count")) *
+      database.integer("PRAGMA page_size");
+  const std::int64_t last = database.integer("SELECT max(id) FROM task");
+  return static_cast<std::size_t>(
+      std::max(std::int64_t{0}, std::min(last, bytes / record_size_min)));
+}
+
+// The first record from a row on, of which something is too long to be read.
+TaskRecord read_long_record(const Database& database, Schedulers& schedulers, std::int64_t row) {
+  const auto first = [&](const std::string& select) {
+    Statement statement{database, select};
+    statement.bind(0, row);
+    (void)statement.step();
+    return statement;
+  };
+  try {
+    (void)first("SELECT name FROM task WHERE id >= ?1 ORDER BY id");
+  } catch (const DatabaseError& error) {
+    if (error.kind() == DatabaseError::Kind::too_long) refuse_as_too_long("name");
+    throw;
+  }
+  return read_record(first(select_records("NULL")), schedulers);
+}
+
 std::vector<TaskRecord> read_records(const Database& database, Schedulers& schedulers) {
+  const Snapshot snapshot{database};
   std::vector<TaskRecord> records;
-  records.reserve(static_cast<std::size_t>(database.integer("SELECT count(*) FROM task")));
-  Statement row{database, select_all};
-  while (row.step()) records.push_back(read_record(row, schedulers));
-  return records;
+  records.reserve(records_expected(database));
+  using Row = std::numeric_limits<std::int64_t>;
+  const auto after_last = [&] {
+    return records.empty() ? Row::min() : std::min(records.back().row, Row::max() - 1) + 1;
+  };
+  Statement row{database, select_records("cron")};
+  row.bind(0, after_last());
+  while (true) {
+    const std::int64_t next = after_last();
+    try {
+      if (!row.step()) return records;
+      records.push_back(read_record(row, schedulers));
+    } catch (const DatabaseError& error) {
+      if (error.kind() != DatabaseError::Kind::too_long) throw;
+      records.push_back(read_long_record(database, schedulers, next));
+      row.bind(0, after_last());
+    }
+    // Pages of a damaged file may lead to each other, for ever.
+    if (records.back().row < next) database.refuse_as_damaged();
+  }
 }
 
 // What fails while one task is written is told with the task's name (RULES P4).
@@ -215,7 +274,7 @@ class SqliteStore : public Store {
     // Every commit reaches the disk before it returns; readers go on while there is a writer.
     database_.execute("PRAGMA journal_mode = WAL");
     database_.execute("PRAGMA synchronous = FULL");
-    migrate(version);
+    database_.migrate(format, version);
     ownership_.check();
     update_.emplace(database_, R"(
       UPDATE progress SET scheduler = ?12, state = ?1, boot_pending = ?2, orphan_pending = ?3,
@@ -254,14 +313,6 @@ class SqliteStore : public Store {
   }
 
  private:
-  void migrate(std::int64_t version) {
-    if (version == format.version) return;
-    Transaction transaction{database_};
-    database_.execute(schema);
-    database_.set_format(format);
-    transaction.commit();
-  }
-
   std::int64_t add_scheduler(const std::string& identifier) {
     Statement insert{database_, "INSERT INTO scheduler (identifier) VALUES (?)"};
     insert.bind(0, identifier);
