@@ -176,6 +176,36 @@ TEST_F(Commit, is_certain_again_with_the_next_one) {
   EXPECT_EQ(store->load(), committed);
 }
 
+// X3: from the third failure on, each try has a connection of its own.
+TEST_F(Commit, has_not_happened_however_often_it_failed) {
+  {
+    const SyncFault fault{[](const std::string& /*file*/) { return true; }};
+    for (int i = 0; i < 5; ++i) EXPECT_EQ(failure_of([&] { commit(); }).in_doubt, true) << i;
+  }
+  EXPECT_EQ(store->load(), before);
+  EXPECT_EQ(after_a_crash(), before);
+  commit();
+  EXPECT_EQ(store->load().at(0).progress.attempt, 1);
+  EXPECT_EQ(after_a_crash(), store->load());
+}
+
+// Whoever goes on with the list before must not do so in the records of the new one.
+TEST_F(Commit, that_turns_out_to_have_happened_is_noticed) {
+  std::optional<WriteFault> full;
+  std::optional<SyncFault> fault{std::in_place, [&](const std::string& /*file*/) {
+                                   full.emplace();
+                                   return true;
+                                 }};
+  EXPECT_EQ(failure_of([&] { replace(); }).in_doubt, true);
+  for (int i = 0; i < 3; ++i) EXPECT_NE(failure_of([&] { commit(); }).message, "no error");
+  fault.reset();
+  full.reset();
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_THAT(error_of<TaskListMismatchError>([&] { commit(); }),
+                HasSubstr("belong to scheduler third, not to second, which runs"));
+  }
+}
+
 // The mark that makes a change count is written last, so nothing is in doubt before.
 TEST_F(Commit, is_not_in_doubt_if_it_could_not_be_written) {
   {

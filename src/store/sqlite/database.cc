@@ -153,12 +153,21 @@ void Statement::Finalizer::operator()(sqlite3_stmt* statement) const {
 Database::Database(const std::string& path, Access access, Duration busy_timeout)
     : path_(path), busy_timeout_(busy_timeout) {
   if (access == Access::read_write) {
-    const bool has_log = holds_anything(path + "-wal");
-    check(open(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE));
-    leave_log(has_log);
-    return;
+    open_to_write(SQLITE_OPEN_CREATE);
+  } else {
+    open_to_read();
   }
-  open_to_read();
+}
+
+void Database::reopen() {
+  handle_.reset();
+  open_to_write(0);
+}
+
+void Database::open_to_write(int flags) {
+  const bool has_log = holds_anything(path_ + "-wal");
+  check(open(path_, SQLITE_OPEN_READWRITE | flags));
+  leave_log(has_log);
 }
 
 void Database::open_to_read() {

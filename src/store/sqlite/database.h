@@ -84,6 +84,10 @@ class Database {
                     Access access = Access::read_write,
                     Duration busy_timeout = std::chrono::seconds{5});
 
+  // Closes the connection and opens another, to write to a file that is there. Statements must be
+  // gone by then. Where it throws, there is none, and this can only be reopened or destroyed.
+  void reopen();
+
   void execute(const char* sql);
   [[nodiscard]] std::int64_t integer(std::string_view sql) const;
   [[nodiscard]] std::string text(std::string_view sql) const;
@@ -129,6 +133,7 @@ class Database {
   int open(const std::string& name, int flags);
   void leave_log(bool leave) const;
   [[nodiscard]] bool has_tables_of(const Format& format, std::int64_t version) const;
+  void open_to_write(int flags);
   void open_to_read();
   void commit();
   void settle() noexcept;

@@ -271,16 +271,10 @@ class SqliteStore : public Store {
   SqliteStore(const std::string& path, Duration busy_timeout)
       : ownership_(path), database_(path, Database::Access::read_write, busy_timeout) {
     const std::int64_t version = database_.check_format(format);
-    // Every commit reaches the disk before it returns; readers go on while there is a writer.
-    database_.execute("PRAGMA journal_mode = WAL");
-    database_.execute("PRAGMA synchronous = FULL");
+    choose_durability();
     database_.migrate(format, version);
     ownership_.check();
-    update_.emplace(database_, R"(
-      UPDATE progress SET scheduler = ?12, state = ?1, boot_pending = ?2, orphan_pending = ?3,
-        attempt = ?4, pulse = ?5, first_coming = ?6, served_until = ?7, last_attempt = ?8,
-        last_success = ?9, last_failure = ?10, pending_retry_until = ?11
-      WHERE task = ?13)");
+    prepare();
   }
 
   std::vector<TaskRecord> load() override {
@@ -291,13 +285,14 @@ class SqliteStore : public Store {
   }
 
   std::vector<std::int64_t> replace(const Plan& plan, const std::string& scheduler) override {
-    ownership_.check();
+    be_ready();
     Transaction transaction{database_};
     const std::int64_t writer = add_scheduler(scheduler);
     remove(plan.removed);
     auto rows = write_tasks(plan, writer);
     forget_schedulers(writer);
     transaction.commit();
+    failures_ = 0;
     ownership_.confirm();
     if (plan.tasks.size() > log_kept_max) database_.shrink_log();
     writer_ = writer;
@@ -306,13 +301,53 @@ class SqliteStore : public Store {
   }
 
   void commit(std::span<const RowUpdate> updates) override {
-    ownership_.check();
+    be_ready();
     Transaction transaction{database_};
     for (const RowUpdate& update : updates) write_progress(update.row, update.progress, writer_);
     transaction.commit();
+    failures_ = 0;
   }
 
  private:
+  // Every commit reaches the disk before it returns; readers go on while there is a writer.
+  void choose_durability() {
+    database_.execute("PRAGMA journal_mode = WAL");
+    database_.execute("PRAGMA synchronous = FULL");
+  }
+
+  void prepare() {
+    update_.emplace(database_, R"(
+      UPDATE progress SET scheduler = ?12, state = ?1, boot_pending = ?2, orphan_pending = ?3,
+        attempt = ?4, pulse = ?5, first_coming = ?6, served_until = ?7, last_attempt = ?8,
+        last_success = ?9, last_failure = ?10, pending_retry_until = ?11
+      WHERE task = ?13)");
+  }
+
+  // Comes before every transaction, which counts as failed until it has succeeded.
+  void be_ready() {
+    ownership_.check();
+    if (failures_ >= failures_max) reconnect();
+    ++failures_;
+  }
+
+  // A lock that could not be released, as a network file system may refuse it, leaves SQLite with
+  // locks that it neither uses nor lets go of: the connection fails for ever, and another one
+  // works. The state stays held meanwhile (RULES P6): Ownership's locks are on descriptors of its
+  // own.
+  void reconnect() {
+    ownership_.forget_log();
+    update_.reset();
+    database_.reopen();
+    if (database_.check_format(format) != format.version()) database_.refuse_as_damaged();
+    choose_durability();
+    ownership_.check();
+    // A list that was in doubt may have turned out to have replaced the one that runs.
+    if (std::string newest = newest_scheduler(); !scheduler_.empty() && newest != scheduler_) {
+      throw TaskListMismatchError(scheduler_, std::move(newest));
+    }
+    prepare();
+  }
+
   std::int64_t add_scheduler(const std::string& identifier) {
     Statement insert{database_, "INSERT INTO scheduler (identifier) VALUES (?)"};
     insert.bind(0, identifier);
@@ -419,6 +454,9 @@ class SqliteStore : public Store {
     return newest.step() ? newest.text(0) : "";
   }
 
+  // So many in a row, and each further try has a new connection.
+  static constexpr int failures_max = 3;
+
   static constexpr std::size_t named_max = 64;
 
   // A list longer than that may have left a log that would burden the next to write, and stop().
@@ -430,6 +468,7 @@ class SqliteStore : public Store {
   std::optional<Statement> update_;
   std::int64_t writer_ = 0;
   std::string scheduler_;  // the identifier of `writer_`
+  int failures_ = 0;       // transactions that failed since one succeeded
 };
 
 }  // namespace
