@@ -8,6 +8,7 @@
 
 #include "engine/engine.h"
 #include "stores/sqlite_in_test.h"
+#include "support/allocations.h"
 #include "support/disk_faults.h"
 
 namespace dutiful {
@@ -204,6 +205,57 @@ TEST_F(Commit, that_turns_out_to_have_happened_is_noticed) {
     EXPECT_THAT(error_of<TaskListMismatchError>([&] { commit(); }),
                 HasSubstr("belong to scheduler third, not to second, which runs"));
   }
+}
+
+// Nothing may fail once it has happened.
+TEST_F(Commit, has_not_happened_if_memory_ran_out) {
+  std::uint64_t n = 0;
+  for (bool failed = true; failed;) {
+    store.reset();
+    store = open_sqlite_store(path);
+    before = store->load();
+    const Plan plan = plan_of(before, planned("d"), planned("e"));
+    const std::string scheduler = std::string(100, 'x') + std::to_string(n);
+    bool threw = false;
+    fail_allocation(++n);
+    try {
+      store->replace(plan, scheduler);
+    } catch (const std::exception&) {
+      threw = true;
+    }
+    failed = allocation_failed();
+    fail_allocation(0);
+    EXPECT_EQ(store->load() == before, threw) << n;
+  }
+  EXPECT_GT(n, 10);
+}
+
+// Schedulers that no record names are forgotten, once there are many: by the records that there
+// are.
+TEST_F(Commit, that_failed_leaves_every_record_its_scheduler) {
+  const auto preserved = [](const std::vector<TaskRecord>& records) {
+    Plan plan;
+    for (const TaskRecord& record : records) {
+      plan.tasks.push_back(planned(record.config.name));
+      plan.tasks.back().row = record.row;
+      plan.tasks.back().classification = Classification::preserved;
+      plan.tasks.back().changed = false;
+    }
+    return plan;
+  };
+  for (int i = 0; i < 70; ++i) {
+    Plan plan = preserved(store->load());
+    plan.tasks.push_back(planned(std::to_string(i)));
+    store->replace(plan, "scheduler " + std::to_string(i));
+  }
+  const auto records = store->load();
+  {
+    int left = 1;
+    const SyncFault fault{[&](const std::string& file) { return is_log(file) && left-- > 0; }};
+    EXPECT_THROW(store->replace(plan_of(records), "another"), StoreError);
+  }
+  store->replace(preserved(records), "the last");
+  EXPECT_EQ(store->load(), records);
 }
 
 // The mark that makes a change count is written last, so nothing is in doubt before.

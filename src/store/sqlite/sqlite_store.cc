@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 #include <unordered_map>
+#include <utility>
 
 #include <dutiful/errors.h>
 
@@ -278,6 +279,7 @@ class SqliteStore : public Store {
   }
 
   std::vector<TaskRecord> load() override {
+    if (!update_) reconnect();
     Schedulers schedulers{database_};
     auto records = read_records(database_, schedulers);
     named_ = schedulers.numbers();
@@ -286,17 +288,21 @@ class SqliteStore : public Store {
 
   std::vector<std::int64_t> replace(const Plan& plan, const std::string& scheduler) override {
     be_ready();
+    std::string identifier = scheduler;
     Transaction transaction{database_};
     const std::int64_t writer = add_scheduler(scheduler);
     remove(plan.removed);
     auto rows = write_tasks(plan, writer);
-    forget_schedulers(writer);
+    auto named = std::exchange(named_, std::nullopt);  // unless this succeeds, not known any more
+    forget_schedulers(writer, named);
     transaction.commit();
+    // It has happened: from here on nothing may fail.
     failures_ = 0;
     ownership_.confirm();
     if (plan.tasks.size() > log_kept_max) database_.shrink_log();
     writer_ = writer;
-    scheduler_ = scheduler;
+    scheduler_ = std::move(identifier);
+    named_ = std::move(named);
     return rows;
   }
 
@@ -357,17 +363,17 @@ class SqliteStore : public Store {
 
   // Only schedulers that a record still names are kept: as far as is known from the last look,
   // which is worth another one, at every record, only when there are many.
-  void forget_schedulers(std::int64_t writer) {
-    if (!named_ || named_->size() > named_max) {
-      named_.emplace();
+  void forget_schedulers(std::int64_t writer, std::optional<std::set<std::int64_t>>& known) {
+    if (!known || known->size() > named_max) {
+      known.emplace();
       Statement named{database_, "SELECT DISTINCT scheduler FROM progress"};
-      while (named.step()) named_->insert(named.integer(0));
+      while (named.step()) known->insert(named.integer(0));
     }
-    named_->insert(writer);
+    known->insert(writer);
     std::vector<std::int64_t> unnamed;
     Statement all{database_, "SELECT id FROM scheduler"};
     while (all.step()) {
-      if (!named_->contains(all.integer(0))) unnamed.push_back(all.integer(0));
+      if (!known->contains(all.integer(0))) unnamed.push_back(all.integer(0));
     }
     Statement forget{database_, "DELETE FROM scheduler WHERE id = ?"};
     for (const std::int64_t number : unnamed) {
@@ -465,7 +471,7 @@ class SqliteStore : public Store {
   Ownership ownership_;
   Database database_;
   std::optional<std::set<std::int64_t>> named_;  // schedulers that a record may name; once known
-  std::optional<Statement> update_;
+  std::optional<Statement> update_;              // none where there is no connection
   std::int64_t writer_ = 0;
   std::string scheduler_;  // the identifier of `writer_`
   int failures_ = 0;       // transactions that failed since one succeeded
