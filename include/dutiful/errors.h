@@ -141,11 +141,14 @@ class StateHeldError : public Error {
 };
 
 // The state cannot be read or written: a full disk, a damaged or foreign file, a missing directory.
-// Nothing was changed.
+// Nothing was changed, unless in_doubt() says otherwise.
 class StoreError : public Error {
  public:
-  StoreError(std::string state, const std::string& reason);
+  StoreError(std::string state, const std::string& reason, std::exception_ptr cause = nullptr);
   [[nodiscard]] std::string_view name() const noexcept override { return "StoreError"; }
+  // The change may or may not have happened, and which is not known until the state is opened
+  // again. Whoever tries the same again is right in both cases.
+  [[nodiscard]] virtual bool in_doubt() const noexcept { return false; }
   [[nodiscard]] const std::string& state() const noexcept { return state_; }
 
  private:

@@ -95,7 +95,7 @@ class Scheduler {
   Scheduler& operator=(const Scheduler&) = delete;
 
   // Checks everything before it changes anything: where it throws an error of RULES E, nothing has
-  // changed.
+  // changed, unless that is a StoreError which is in doubt.
   void initialize(std::vector<Registration> registrations);
 
   // Starts nothing any more, and returns when every running callback has ended. Safe to call at any

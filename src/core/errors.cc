@@ -31,8 +31,9 @@ StateHeldError::StateHeldError(std::string state, std::string holder)
       state_(std::move(state)),
       holder_(std::move(holder)) {}
 
-StoreError::StoreError(std::string state, const std::string& reason)
-    : Error("The state " + quote(state) + " " + reason), state_(std::move(state)) {}
+StoreError::StoreError(std::string state, const std::string& reason, std::exception_ptr cause)
+    : Error("The state " + quote(state) + " " + reason, std::move(cause)),
+      state_(std::move(state)) {}
 
 TraceError::TraceError(std::string file, const std::string& reason)
     : Error("The trace " + quote(file) + " " + reason), file_(std::move(file)) {}

@@ -1,5 +1,6 @@
 #include "daemon/history_file.h"
 
+#include <array>
 #include <string_view>
 
 #include <fcntl.h>
@@ -8,12 +9,6 @@
 
 namespace dutiful {
 namespace {
-
-// "duth", and the version of the schema below.
-constexpr Database::Format format{.mark = 0x64757468,
-                                  .version = 1,
-                                  .foreign = "is no history of dutiful; move it away",
-                                  .remedy = "move it away"};
 
 constexpr const char* schema = R"(
   CREATE TABLE run (
@@ -38,6 +33,13 @@ constexpr const char* schema = R"(
   );
   CREATE INDEX run_of_task ON run (task, id);
 )";
+
+// "duth".
+constexpr std::array steps{schema};
+constexpr Database::Format format{.mark = 0x64757468,
+                                  .steps = steps,
+                                  .foreign = "is no history of dutiful; move it away",
+                                  .remedy = "move it away"};
 
 std::int64_t milliseconds(Instant instant) {
   return instant.time_since_epoch().count();
@@ -108,17 +110,12 @@ const std::string& made_private(const std::string& path) {
 
 HistoryFile::HistoryFile(const std::string& path)
     : identity_(identify(made_private(path))), database_(path) {
-  const bool is_new = database_.check_format(format) == 0;
+  const std::int64_t version = database_.check_format(format);
   // Readers go on meanwhile. The last runs before a power cut may be lost; the state is
   // elsewhere.
   database_.execute("PRAGMA journal_mode = WAL");
   database_.execute("PRAGMA synchronous = NORMAL");
-  if (is_new) {
-    Transaction transaction{database_};
-    database_.execute(schema);
-    database_.set_format(format);
-    transaction.commit();
-  }
+  database_.migrate(format, version);
   insert_.emplace(
       database_,
       "INSERT INTO run VALUES (NULL, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14,"

@@ -127,6 +127,22 @@ TEST(History, that_is_damaged_may_be_deleted) {
   EXPECT_THAT(reported, is_told);
 }
 
+// X4: the view has no last row.
+TEST(History, of_another_program_is_not_run) {
+  const TemporaryDirectory directory;
+  const std::string state = directory.file("state.db");
+  { HistoryWriter{{.state = state}}.add(entry("a", 1)); }
+  sqlite3* database = nullptr;
+  ASSERT_EQ(sqlite3_open(history_of(state).c_str(), &database), SQLITE_OK);
+  const char* sql =
+      "CREATE TABLE kept AS SELECT * FROM run; DROP TABLE run; CREATE VIEW run AS"
+      " WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT kept.* FROM n, "
+      "kept";
+  EXPECT_EQ(sqlite3_exec(database, sql, nullptr, nullptr, nullptr), SQLITE_OK);
+  sqlite3_close(database);
+  EXPECT_THROW((void)read_history({.state = state}), HistoryError);
+}
+
 // A writer that has its file open, with a run in it.
 class UnderWriter {
  public:

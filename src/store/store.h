@@ -19,8 +19,10 @@ struct RowUpdate {
 
 // One scheduler's hold on a state. Whoever has one has it alone (RULES P6), until it is destroyed.
 //
-// Every operation happens as a whole or not at all, and throws where it does not (RULES P4). What
-// has happened is durable when the call returns (RULES P1). Not safe to share between threads.
+// Every operation happens as a whole or not at all, and throws where it does not (RULES P4). If the
+// error is a StoreError that is in doubt, whoever opens the state next may find that it happened
+// all the same, until another operation succeeds. What has happened is durable when the call
+// returns (RULES P1). Not safe to share between threads.
 class Store {
  public:
   virtual ~Store() = default;

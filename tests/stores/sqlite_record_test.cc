@@ -7,7 +7,17 @@
 namespace dutiful {
 namespace {
 
-using testing::HasSubstr;
+// The words of what lies deepest.
+std::string cause_of(const Error& error) {
+  try {
+    if (error.cause() == nullptr) return error.what();
+    std::rethrow_exception(error.cause());
+  } catch (const Error& cause) {
+    return cause_of(cause);
+  } catch (const std::exception& cause) {
+    return cause.what();
+  }
+}
 
 // P7: the precise error, and nothing is overwritten.
 TEST_F(Sqlite, reports_a_damaged_record) {
@@ -95,21 +105,41 @@ TEST_F(Sqlite, reports_a_damaged_fence) {
 // P4: the error names the task, keeps the cause, and the state is as it was.
 TEST_F(Sqlite, names_the_task_that_cannot_be_written) {
   make_state();
-  tamper(
-      "CREATE TRIGGER t BEFORE INSERT ON task WHEN new.name = 'c' BEGIN SELECT RAISE(FAIL, 'x'); "
-      "END");
   const auto store = open_sqlite_store(path);
   const auto before = store->load();
+  tamper("INSERT INTO task VALUES (9, 'c', '0 0 * * *', 0)");
   try {
     store->replace(plan_of(before.records, planned("c")), "second");
     FAIL();
   } catch (const ScheduleTaskError& error) {
     EXPECT_EQ(error.task_name(), "c");
     EXPECT_EQ(error.cron_expression(), "0 0 * * *");
-    EXPECT_THAT(error.what(), HasSubstr("Failed to schedule task 'c': "));
-    EXPECT_THROW(std::rethrow_exception(error.cause()), StoreError);
+    EXPECT_EQ(error.what(),
+              "Failed to schedule task 'c': The state \"" + path +
+                  "\" was changed by another program while in use (SQLite error 2067); restart to "
+                  "go on with what is there now");
+    EXPECT_EQ(cause_of(error), "SQLite error 2067: UNIQUE constraint failed: task.name");
   }
+  tamper("DELETE FROM task WHERE id = 9");
   EXPECT_EQ(store->load(), before);
+}
+
+// E: what SQLite says of tables and statements is for those who look at the cause.
+TEST_F(Sqlite, names_no_tables_in_a_message) {
+  const auto store = open_sqlite_store(path);
+  const auto rows = store->replace(plan_of({}, planned("a")), "us");
+  tamper("DROP TABLE progress");
+  const RowUpdate update{rows[0], planned("a").progress};
+  try {
+    store->commit({&update, 1});
+    FAIL();
+  } catch (const StoreError& error) {
+    EXPECT_EQ(error.what(),
+              "The state \"" + path +
+                  "\" is damaged, or another program has changed it (SQLite error 1); restore it "
+                  "from a backup, or move it away to start anew");
+    EXPECT_EQ(cause_of(error), "SQLite error 1: no such table: progress");
+  }
 }
 
 // E: somebody has taken the lock for less than it is.

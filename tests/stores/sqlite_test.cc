@@ -1,12 +1,10 @@
 // What can go wrong with a file: each is a clear error, and nothing is lost (RULES X3).
 
-#include <csignal>
 #include <fstream>
-
-#include <sys/resource.h>
 
 #include "engine/engine.h"
 #include "stores/sqlite_in_test.h"
+#include "support/disk_faults.h"
 #include "support/sqlite_lock.h"
 
 namespace dutiful {
@@ -103,14 +101,10 @@ TEST_F(Sqlite, survives_a_disk_that_fills_up) {
   update.progress.attempt = 7;
   update.progress.fence = 1;
 
-  const auto old_handler = signal(SIGXFSZ, SIG_IGN);
-  rlimit limit{};
-  getrlimit(RLIMIT_FSIZE, &limit);
-  const rlimit none{.rlim_cur = 0, .rlim_max = limit.rlim_max};
-  setrlimit(RLIMIT_FSIZE, &none);
-  EXPECT_THROW(store->commit({&update, 1}), StoreError);
-  setrlimit(RLIMIT_FSIZE, &limit);
-  signal(SIGXFSZ, old_handler);
+  {
+    const WriteFault full;
+    EXPECT_THROW(store->commit({&update, 1}), StoreError);
+  }
 
   EXPECT_EQ(store->load().records, records);
   store->commit({&update, 1});

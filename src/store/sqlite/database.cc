@@ -11,14 +11,19 @@
 #include <unistd.h>
 
 #include "store/sqlite/holder.h"
+#include "store/sqlite/schema.h"
 #include "store/sqlite/state_file.h"
 #include "text/quote.h"
 
 namespace dutiful {
 namespace {
 
+// No value that is written comes near it. What is longer is not even read.
+constexpr int value_size_max = 4 * 1024 * 1024;
+
 // SQLite's own words are for programmers; these say what to do.
-std::string reason_of(int code, sqlite3* handle) {
+std::string reason_of(int code) {
+  const std::string number = "(SQLite error " + std::to_string(code) + ")";
   switch (code & 0xff) {
     case SQLITE_FULL:
       return "cannot be written: the disk is full; make room";
@@ -40,10 +45,29 @@ std::string reason_of(int code, sqlite3* handle) {
       return "may not be accessed; check its permissions";
     case SQLITE_NOMEM:
       return "cannot be accessed: memory is exhausted";
+    case SQLITE_PROTOCOL:
+      return "cannot be locked: the file system reports an error; check the disk or the server "
+             "that "
+             "it is on";
+    case SQLITE_TOOBIG:
+      return "is damaged: a value in it is too long; restore it from a backup, or move it away to "
+             "start anew";
+    case SQLITE_ERROR:  // a table or a column that is not there
+      return "is damaged, or another program has changed it " + number +
+             "; restore it from a backup, or move it away to start anew";
+    case SQLITE_CONSTRAINT:
+      return "was changed by another program while in use " + number +
+             "; restart to go on with what is there now";
     default:
-      return std::string{"cannot be accessed: "} +
-             (handle != nullptr ? sqlite3_errmsg(handle) : sqlite3_errstr(code));
+      return "cannot be accessed " + number;
   }
+}
+
+// SQLite's own words.
+std::exception_ptr cause_of(int code, sqlite3* handle) {
+  const char* text = handle != nullptr ? sqlite3_errmsg(handle) : sqlite3_errstr(code);
+  return std::make_exception_ptr(
+      std::runtime_error("SQLite error " + std::to_string(code) + ": " + text));
 }
 
 // A table that is not as it should be is only "an error" to SQLite.
@@ -53,8 +77,23 @@ DatabaseError::Kind kind_of(int code) {
     case SQLITE_CORRUPT:
     case SQLITE_ERROR:
       return DatabaseError::Kind::damaged;
+    case SQLITE_TOOBIG:
+      return DatabaseError::Kind::too_long;
     default:
       return DatabaseError::Kind::other;
+  }
+}
+
+// Whether a COMMIT that failed so has surely not written the mark that makes a transaction count:
+// it takes its locks before it writes anything, and that mark is the last it writes.
+bool wrote_no_mark(int code) {
+  switch (code & 0xff) {
+    case SQLITE_BUSY:
+    case SQLITE_PROTOCOL:
+    case SQLITE_FULL:
+      return true;
+    default:
+      return code == SQLITE_IOERR_WRITE;
   }
 }
 
@@ -114,12 +153,21 @@ void Statement::Finalizer::operator()(sqlite3_stmt* statement) const {
 Database::Database(const std::string& path, Access access, Duration busy_timeout)
     : path_(path), busy_timeout_(busy_timeout) {
   if (access == Access::read_write) {
-    const bool has_log = holds_anything(path + "-wal");
-    check(open(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE));
-    leave_log(has_log);
-    return;
+    open_to_write(SQLITE_OPEN_CREATE);
+  } else {
+    open_to_read();
   }
-  open_to_read();
+}
+
+void Database::reopen() {
+  handle_.reset();
+  open_to_write(0);
+}
+
+void Database::open_to_write(int flags) {
+  const bool has_log = holds_anything(path_ + "-wal");
+  check(open(path_, SQLITE_OPEN_READWRITE | flags));
+  leave_log(has_log);
 }
 
 void Database::open_to_read() {
@@ -162,29 +210,58 @@ int Database::open(const std::string& name, int flags) {
   const int code = sqlite3_open_v2(
       name.c_str(), &handle, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nullptr);
   handle_.reset(handle);
+  if (handle == nullptr) return code;
   sqlite3_busy_timeout(handle, static_cast<int>(busy_timeout_.count()));
+  // What others may have written into the file is read, and never run.
+  sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+  for (const int trust : {SQLITE_DBCONFIG_TRUSTED_SCHEMA,
+                          SQLITE_DBCONFIG_ENABLE_TRIGGER,
+                          SQLITE_DBCONFIG_ENABLE_VIEW}) {
+    sqlite3_db_config(handle, trust, 0, nullptr);
+  }
+  sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, value_size_max);
   return code;
 }
 
 void Database::check(int code) const {
   if (code == SQLITE_OK || code == SQLITE_ROW || code == SQLITE_DONE) return;
-  throw DatabaseError(path_, reason_of(code, handle_.get()), kind_of(code));
+  throw DatabaseError(path_, reason_of(code), kind_of(code), cause_of(code, handle_.get()));
+}
+
+void Database::refuse_as_damaged() const {
+  throw DatabaseError(path_, reason_of(SQLITE_CORRUPT), DatabaseError::Kind::damaged);
 }
 
 std::int64_t Database::check_format(const Format& format) const {
+  const Snapshot snapshot{*this};
   const std::int64_t mark = integer("PRAGMA application_id");
   const std::int64_t tables = integer("SELECT count(*) FROM sqlite_schema");
   const std::int64_t version = integer("PRAGMA user_version");
   const bool unused = mark == 0 && tables == 0 && version == 0;
   if (mark != format.mark && !unused) throw DatabaseError(path_, format.foreign);
-  if (version > format.version) {
+  if (version > format.version()) {
     throw DatabaseError(path_,
                         "was written by a newer dutiful (schema " + std::to_string(version) +
-                            ", this one knows " + std::to_string(format.version) + "); " +
+                            ", this one knows " + std::to_string(format.version()) + "); " +
                             format.remedy);
   }
+  const auto refuse = [&](const std::string& what) {
+    throw DatabaseError(path_,
+                        "was changed by another program, or is not from dutiful: " + what +
+                            "; restore it from a backup, or use another file",
+                        DatabaseError::Kind::damaged);
+  };
+  if (text("PRAGMA encoding") != "UTF-8") refuse("its texts are not in UTF-8");
+  if (!has_tables_of(format, version)) refuse("its tables are not as dutiful makes them");
   leave_log(false);
   return version;
+}
+
+bool Database::has_tables_of(const Format& format, std::int64_t version) const {
+  if (version < 0) return false;
+  Database made{":memory:"};
+  for (const char* step : format.steps.first(static_cast<std::size_t>(version))) made.execute(step);
+  return parts_of(*this) == parts_of(made);
 }
 
 // On closing. What is in the log of another program is not ours to move into its database.
@@ -193,13 +270,52 @@ void Database::leave_log(bool leave) const {
       handle_.get(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, static_cast<int>(leave), nullptr);
 }
 
-void Database::set_format(const Format& format) {
+void Database::migrate(const Format& format, std::int64_t version) {
+  if (version == format.version()) return;
+  Transaction transaction{*this};
+  for (const char* step : format.steps.subspan(static_cast<std::size_t>(version))) execute(step);
   execute(("PRAGMA application_id = " + std::to_string(format.mark)).c_str());
-  execute(("PRAGMA user_version = " + std::to_string(format.version)).c_str());
+  execute(("PRAGMA user_version = " + std::to_string(format.version())).c_str());
+  transaction.commit();
 }
 
 void Database::execute(const char* sql) {
   check(sqlite3_exec(handle_.get(), sql, nullptr, nullptr, nullptr));
+}
+
+void Database::commit() {
+  const int code = sqlite3_exec(handle_.get(), "COMMIT", nullptr, nullptr, nullptr);
+  if (code == SQLITE_OK) {
+    unsettled_ = false;
+    return;
+  }
+  auto cause = cause_of(code, handle_.get());
+  // Fails if SQLite has done it by itself, as it mostly does.
+  (void)sqlite3_exec(handle_.get(), "ROLLBACK", nullptr, nullptr, nullptr);
+  if (!wrote_no_mark(code)) unsettled_ = true;
+  if (unsettled_) settle();
+  if (!unsettled_) throw DatabaseError(path_, reason_of(code), kind_of(code), std::move(cause));
+  throw DatabaseError(
+      path_,
+      reason_of(code) + "; the change may or may not have happened; check the disk, and try again",
+      DatabaseError::Kind::in_doubt,
+      std::move(cause));
+}
+
+// A COMMIT that fails once its pages are in the log, as when they cannot be synced, is undone in
+// memory only: whoever recovers the log after a crash finds the pages and their mark. The next
+// transaction is written over them, and each page of the log vouches for the one before it; so this
+// one, which changes nothing, makes the failure certain.
+void Database::settle() noexcept {
+  try {
+    execute("BEGIN IMMEDIATE");
+    const std::int64_t version = integer("PRAGMA user_version");
+    execute(("PRAGMA user_version = " + std::to_string(version)).c_str());  // writes the first page
+    execute("COMMIT");
+    unsettled_ = false;
+  } catch (const std::exception&) {
+    (void)sqlite3_exec(handle_.get(), "ROLLBACK", nullptr, nullptr, nullptr);
+  }
 }
 
 int Database::changes() const {
@@ -215,6 +331,11 @@ void Database::shrink_log() noexcept {
 std::int64_t Database::integer(std::string_view sql) const {
   Statement statement{*this, sql};
   return statement.step() ? statement.integer(0) : 0;
+}
+
+std::string Database::text(std::string_view sql) const {
+  Statement statement{*this, sql};
+  return statement.step() ? statement.text(0) : "";
 }
 
 Statement::Statement(const Database& database, std::string_view sql) : database_(&database) {
@@ -290,6 +411,17 @@ std::string Statement::text(int column) const {
   return bytes == nullptr ? std::string{} : std::string{bytes, size};
 }
 
+std::size_t Statement::size(int column) const {
+  return static_cast<std::size_t>(sqlite3_column_bytes(handle_.get(), column));
+}
+
+Snapshot::Snapshot(const Database& database) : database_(database) {
+  database_.check(sqlite3_exec(database_.handle_.get(), "BEGIN", nullptr, nullptr, nullptr));
+}
+Snapshot::~Snapshot() {
+  sqlite3_exec(database_.handle_.get(), "ROLLBACK", nullptr, nullptr, nullptr);
+}
+
 Transaction::Transaction(Database& database) : database_(database) {
   database_.execute("BEGIN IMMEDIATE");
 }
@@ -304,8 +436,8 @@ Transaction::~Transaction() {
 }
 
 void Transaction::commit() {
-  database_.execute("COMMIT");
   open_ = false;
+  database_.commit();
 }
 
 }  // namespace dutiful

@@ -83,8 +83,11 @@ Ownership::Ownership(const std::string& state)
   try {
     lock_name();
     lock_state();
-    for (const char* suffix : {"", "-owner", "-wal", "-shm"}) {
+    for (const char* suffix : {"", "-owner"}) {
       watched_.push_back({.path = file_beside(state, suffix)});
+    }
+    for (const char* suffix : {"-wal", "-shm"}) {
+      watched_.push_back({.path = file_beside(state, suffix), .is_log = true});
     }
     predecessor_ = read_name(name_descriptor_);
     write_holder(name_descriptor_, this_process());
@@ -239,6 +242,12 @@ std::optional<Ownership::Identity> Ownership::identify(int descriptor) {
   struct stat found {};
   if (fstat(descriptor, &found) != 0) return std::nullopt;
   return Identity{found.st_dev, found.st_ino};
+}
+
+void Ownership::forget_log() noexcept {
+  for (Watched& watched : watched_) {
+    if (watched.is_log) watched.identity.reset();
+  }
 }
 
 void Ownership::check() {

@@ -30,6 +30,10 @@ class Ownership {
   // would be recorded there nobody could find again.
   void check();
 
+  // SQLite's log may be another from now on: the connection to the state is about to be closed, and
+  // whoever closes it last removes the log.
+  void forget_log() noexcept;
+
   // The state is really ours now. Where it does not come to this, the name is left of a holder
   // before this that was killed, and no file that was not there, but for a state that SQLite has
   // already made a database.
@@ -40,6 +44,7 @@ class Ownership {
   using Identity = std::pair<dev_t, ino_t>;
   struct Watched {
     std::string path;
+    bool is_log = false;                 // which comes and goes with the connections
     std::optional<Identity> identity{};  // once it is there
   };
   class HeldHere;

@@ -1,10 +1,13 @@
 #include "store/sqlite/sqlite_store.h"
 
 #include <algorithm>
+#include <array>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
 #include <unordered_map>
+#include <utility>
 
 #include <dutiful/errors.h>
 
@@ -16,19 +19,11 @@
 namespace dutiful {
 namespace {
 
-// "duti", and the version of the schema below. A step to a newer one goes into migrate().
-constexpr Database::Format format{.mark = 0x64757469,
-                                  .version = 2,
-                                  .foreign = "is a database of another program; use another file",
-                                  .remedy = "use that version or another file"};
-
-// Texts are apart from what changes with every run, so that a run rewrites few bytes. The fence of
-// a scheduler is the newest that any run had when it took its list.
+// Version 1. Texts are apart from what changes with every run, so that a run rewrites few bytes.
 constexpr const char* schema = R"(
   CREATE TABLE scheduler (
     id INTEGER PRIMARY KEY,
-    identifier TEXT NOT NULL UNIQUE,
-    fence INTEGER NOT NULL DEFAULT 0
+    identifier TEXT NOT NULL UNIQUE
   );
   CREATE TABLE task (
     id INTEGER PRIMARY KEY,
@@ -49,14 +44,13 @@ constexpr const char* schema = R"(
     last_attempt INTEGER,
     last_success INTEGER,
     last_failure INTEGER,
-    pending_retry_until INTEGER,
-    retries INTEGER NOT NULL DEFAULT 0,
-    fence INTEGER NOT NULL DEFAULT 0
+    pending_retry_until INTEGER
   );
 )";
 
 // Version 1 did not tell retries from restarts after a crash: they count as retries, as it said.
 // Its runs had no fence; any number will do that is smaller than those to come.
+// The fence of a scheduler is the newest that any run had when it took its list.
 constexpr const char* from_version_1 = R"(
   ALTER TABLE scheduler ADD COLUMN fence INTEGER NOT NULL DEFAULT 0;
   ALTER TABLE progress ADD COLUMN retries INTEGER NOT NULL DEFAULT 0;
@@ -64,14 +58,30 @@ constexpr const char* from_version_1 = R"(
   UPDATE progress SET retries = max(attempt - 1, 0), fence = min(attempt, 1) WHERE attempt > 0;
 )";
 
-// Reads a state of that version as if it were of the newest.
-std::string select_all(std::int64_t version) {
-  std::string select = R"(
-    SELECT task.id, name, cron, retry_delay_ms, scheduler, state, boot_pending, orphan_pending,
-           attempt, pulse, first_coming, served_until, last_attempt, last_success, last_failure,
-           pending_retry_until, )";
-  select += version == 1 ? "max(attempt - 1, 0), min(attempt, 1)" : "retries, fence";
-  return select + " FROM task LEFT JOIN progress ON progress.task = task.id ORDER BY task.id";
+// "duti".
+constexpr std::array steps{schema, from_version_1};
+constexpr Database::Format format{.mark = 0x64757469,
+                                  .steps = steps,
+                                  .foreign = "is a database of another program; use another file",
+                                  .remedy = "use that version or another file"};
+
+// From a row on, of a state of that version as if it were of the newest. The expression is left out
+// where it is too long to be read.
+std::string select_records(const char* cron, std::int64_t version) {
+  return std::string{"SELECT task.id, name, "} + cron + R"(, retry_delay_ms, scheduler, state,
+         boot_pending, orphan_pending, attempt, pulse, first_coming, served_until, last_attempt,
+         last_success, last_failure, pending_retry_until, )" +
+         (version == 1 ? "max(attempt - 1, 0), min(attempt, 1)" : "retries, fence") +
+         R"( FROM task LEFT JOIN progress ON progress.task = task.id
+         WHERE task.id >= ?1 ORDER BY task.id)";
+}
+
+// No name or expression that is registered is longer (RULES E), and no identifier.
+constexpr std::size_t text_size_max = 1024;
+
+[[noreturn]] void refuse_as_too_long(const char* field) {
+  throw TaskInvalidValueError(
+      field, "", "it is longer than " + std::to_string(text_size_max) + " bytes");
 }
 
 // So far from the end of the numbers that no state gets there.
@@ -170,14 +180,14 @@ class Schedulers {
       : select_(database, "SELECT identifier FROM scheduler WHERE id = ?") {}
 
   const std::string& identifier(std::int64_t number) {
-    const auto [known, is_new] = identifiers_.try_emplace(number);
-    if (is_new) {
-      select_.bind(0, number);
-      if (!select_.step()) throw TaskMissingFieldError("schedulerIdentifier");
-      known->second = select_.text(0);
-      (void)select_.step();  // to its end
-    }
-    return known->second;
+    const auto known = identifiers_.find(number);
+    if (known != identifiers_.end()) return known->second;
+    select_.bind(0, number);
+    if (!select_.step()) throw TaskMissingFieldError("schedulerIdentifier");
+    if (select_.size(0) > text_size_max) refuse_as_too_long("schedulerIdentifier");
+    std::string identifier = select_.text(0);
+    (void)select_.step();  // to its end
+    return identifiers_.emplace(number, std::move(identifier)).first->second;
   }
 
   [[nodiscard]] std::set<std::int64_t> numbers() const {
@@ -198,11 +208,12 @@ TaskRecord read_record(const Statement& row, Schedulers& schedulers) {
     if (row.is_null(1)) throw TaskMissingFieldError("name");
     throw TaskInvalidTypeError("name", row.text(1), "text", row.type_name(1));
   }
+  if (row.size(1) > text_size_max) refuse_as_too_long("name");
   record.config.name = row.text(1);
   if (record.config.name.empty()) throw TaskInvalidValueError("name", "", "is empty");
   // A damaged configuration is not the one that is registered, whatever that is: the
   // registration overrides it (P7).
-  if (row.is_text(2) && row.is_integer(3)) {
+  if (row.is_text(2) && row.size(2) <= text_size_max && row.is_integer(3)) {
     record.config.cron = row.text(2);
     record.config.retry_delay = Duration{row.integer(3)};
   }
@@ -215,14 +226,62 @@ TaskRecord read_record(const Statement& row, Schedulers& schedulers) {
   return record;
 }
 
+// As many records as there may be. To count them would be to read them.
+std::size_t records_expected(const Database& database) {
+  constexpr std::int64_t record_size_min = 64;
+  const std::int64_t bytes =
+      (database.integer("PRAGMA page_count") - database.integer("PRAGMA freelist_count")) *
+      database.integer("PRAGMA page_size");
+  const std::int64_t last = database.integer("SELECT max(id) FROM task");
+  return static_cast<std::size_t>(
+      std::max(std::int64_t{0}, std::min(last, bytes / record_size_min)));
+}
+
+// The first record from a row on, of which something is too long to be read.
+TaskRecord read_long_record(const Database& database,
+                            Schedulers& schedulers,
+                            std::int64_t version,
+                            std::int64_t row) {
+  const auto first = [&](const std::string& select) {
+    Statement statement{database, select};
+    statement.bind(0, row);
+    (void)statement.step();
+    return statement;
+  };
+  try {
+    (void)first("SELECT name FROM task WHERE id >= ?1 ORDER BY id");
+  } catch (const DatabaseError& error) {
+    if (error.kind() == DatabaseError::Kind::too_long) refuse_as_too_long("name");
+    throw;
+  }
+  return read_record(first(select_records("NULL", version)), schedulers);
+}
+
 std::vector<TaskRecord> read_records(const Database& database,
                                      Schedulers& schedulers,
-                                     std::int64_t version = format.version) {
+                                     std::int64_t version = format.version()) {
+  const Snapshot snapshot{database};
   std::vector<TaskRecord> records;
-  records.reserve(static_cast<std::size_t>(database.integer("SELECT count(*) FROM task")));
-  Statement row{database, select_all(version)};
-  while (row.step()) records.push_back(read_record(row, schedulers));
-  return records;
+  records.reserve(records_expected(database));
+  using Row = std::numeric_limits<std::int64_t>;
+  const auto after_last = [&] {
+    return records.empty() ? Row::min() : std::min(records.back().row, Row::max() - 1) + 1;
+  };
+  Statement row{database, select_records("cron", version)};
+  row.bind(0, after_last());
+  while (true) {
+    const std::int64_t next = after_last();
+    try {
+      if (!row.step()) return records;
+      records.push_back(read_record(row, schedulers));
+    } catch (const DatabaseError& error) {
+      if (error.kind() != DatabaseError::Kind::too_long) throw;
+      records.push_back(read_long_record(database, schedulers, version, next));
+      row.bind(0, after_last());
+    }
+    // Pages of a damaged file may lead to each other, for ever.
+    if (records.back().row < next) database.refuse_as_damaged();
+  }
 }
 
 std::uint64_t read_fence(const Database& database) {
@@ -247,11 +306,56 @@ class SqliteStore : public Store {
   SqliteStore(const std::string& path, Duration busy_timeout)
       : ownership_(path), database_(path, Database::Access::read_write, busy_timeout) {
     const std::int64_t version = database_.check_format(format);
-    // Every commit reaches the disk before it returns; readers go on while there is a writer.
+    choose_durability();
+    database_.migrate(format, version);
+    ownership_.check();
+    prepare();
+  }
+
+  StoredState load() override {
+    if (!update_) reconnect();
+    Schedulers schedulers{database_};
+    StoredState stored{read_records(database_, schedulers), read_fence(database_)};
+    named_ = schedulers.numbers();
+    return stored;
+  }
+
+  std::vector<std::int64_t> replace(const Plan& plan, const std::string& scheduler) override {
+    be_ready();
+    std::string identifier = scheduler;
+    Transaction transaction{database_};
+    const std::int64_t writer = add_scheduler(scheduler, plan.fence);
+    remove(plan.removed);
+    auto rows = write_tasks(plan, writer);
+    auto named = std::exchange(named_, std::nullopt);  // unless this succeeds, not known any more
+    forget_schedulers(writer, named);
+    transaction.commit();
+    // It has happened: from here on nothing may fail.
+    failures_ = 0;
+    ownership_.confirm();
+    if (plan.tasks.size() > log_kept_max) database_.shrink_log();
+    writer_ = writer;
+    scheduler_ = std::move(identifier);
+    named_ = std::move(named);
+    return rows;
+  }
+
+  void commit(std::span<const RowUpdate> updates) override {
+    be_ready();
+    Transaction transaction{database_};
+    for (const RowUpdate& update : updates) write_progress(update.row, update.progress, writer_);
+    transaction.commit();
+    failures_ = 0;
+  }
+
+ private:
+  // Every commit reaches the disk before it returns; readers go on while there is a writer.
+  void choose_durability() {
     database_.execute("PRAGMA journal_mode = WAL");
     database_.execute("PRAGMA synchronous = FULL");
-    migrate(version);
-    ownership_.check();
+  }
+
+  void prepare() {
     update_.emplace(database_, R"(
       UPDATE progress SET scheduler = ?14, state = ?1, boot_pending = ?2, orphan_pending = ?3,
         attempt = ?4, pulse = ?5, first_coming = ?6, served_until = ?7, last_attempt = ?8,
@@ -260,42 +364,29 @@ class SqliteStore : public Store {
       WHERE task = ?15)");
   }
 
-  StoredState load() override {
-    Schedulers schedulers{database_};
-    StoredState stored{read_records(database_, schedulers), read_fence(database_)};
-    named_ = schedulers.numbers();
-    return stored;
-  }
-
-  std::vector<std::int64_t> replace(const Plan& plan, const std::string& scheduler) override {
+  // Comes before every transaction, which counts as failed until it has succeeded.
+  void be_ready() {
     ownership_.check();
-    Transaction transaction{database_};
-    const std::int64_t writer = add_scheduler(scheduler, plan.fence);
-    remove(plan.removed);
-    auto rows = write_tasks(plan, writer);
-    forget_schedulers(writer);
-    transaction.commit();
-    ownership_.confirm();
-    if (plan.tasks.size() > log_kept_max) database_.shrink_log();
-    writer_ = writer;
-    scheduler_ = scheduler;
-    return rows;
+    if (failures_ >= failures_max) reconnect();
+    ++failures_;
   }
 
-  void commit(std::span<const RowUpdate> updates) override {
+  // A lock that could not be released, as a network file system may refuse it, leaves SQLite with
+  // locks that it neither uses nor lets go of: the connection fails for ever, and another one
+  // works. The state stays held meanwhile (RULES P6): Ownership's locks are on descriptors of its
+  // own.
+  void reconnect() {
+    ownership_.forget_log();
+    update_.reset();
+    database_.reopen();
+    if (database_.check_format(format) != format.version()) database_.refuse_as_damaged();
+    choose_durability();
     ownership_.check();
-    Transaction transaction{database_};
-    for (const RowUpdate& update : updates) write_progress(update.row, update.progress, writer_);
-    transaction.commit();
-  }
-
- private:
-  void migrate(std::int64_t version) {
-    if (version == format.version) return;
-    Transaction transaction{database_};
-    database_.execute(version == 1 ? from_version_1 : schema);
-    database_.set_format(format);
-    transaction.commit();
+    // A list that was in doubt may have turned out to have replaced the one that runs.
+    if (std::string newest = newest_scheduler(); !scheduler_.empty() && newest != scheduler_) {
+      throw TaskListMismatchError(scheduler_, std::move(newest));
+    }
+    prepare();
   }
 
   std::int64_t add_scheduler(const std::string& identifier, std::uint64_t fence) {
@@ -308,17 +399,17 @@ class SqliteStore : public Store {
 
   // Only schedulers that a record still names are kept: as far as is known from the last look,
   // which is worth another one, at every record, only when there are many.
-  void forget_schedulers(std::int64_t writer) {
-    if (!named_ || named_->size() > named_max) {
-      named_.emplace();
+  void forget_schedulers(std::int64_t writer, std::optional<std::set<std::int64_t>>& known) {
+    if (!known || known->size() > named_max) {
+      known.emplace();
       Statement named{database_, "SELECT DISTINCT scheduler FROM progress"};
-      while (named.step()) named_->insert(named.integer(0));
+      while (named.step()) known->insert(named.integer(0));
     }
-    named_->insert(writer);
+    known->insert(writer);
     std::vector<std::int64_t> unnamed;
     Statement all{database_, "SELECT id FROM scheduler"};
     while (all.step()) {
-      if (!named_->contains(all.integer(0))) unnamed.push_back(all.integer(0));
+      if (!known->contains(all.integer(0))) unnamed.push_back(all.integer(0));
     }
     Statement forget{database_, "DELETE FROM scheduler WHERE id = ?"};
     for (const std::int64_t number : unnamed) {
@@ -406,6 +497,9 @@ class SqliteStore : public Store {
     return newest.step() ? newest.text(0) : "";
   }
 
+  // So many in a row, and each further try has a new connection.
+  static constexpr int failures_max = 3;
+
   static constexpr std::size_t named_max = 64;
 
   // A list longer than that may have left a log that would burden the next to write, and stop().
@@ -414,9 +508,10 @@ class SqliteStore : public Store {
   Ownership ownership_;
   Database database_;
   std::optional<std::set<std::int64_t>> named_;  // schedulers that a record may name; once known
-  std::optional<Statement> update_;
+  std::optional<Statement> update_;              // none where there is no connection
   std::int64_t writer_ = 0;
   std::string scheduler_;  // the identifier of `writer_`
+  int failures_ = 0;       // transactions that failed since one succeeded
 };
 
 }  // namespace

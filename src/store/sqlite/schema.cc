@@ -1,0 +1,40 @@
+#include "store/sqlite/schema.h"
+
+#include "store/sqlite/database.h"
+
+namespace dutiful {
+namespace {
+
+// A statement as it reads with as few blanks as can be: how it is laid out, and what SQLite makes
+// of it when a column is added, is not part of a format.
+std::string without_blanks(std::string_view sql) {
+  std::string text;
+  const auto parts = [](char c) { return c == '(' || c == ')' || c == ','; };
+  bool blank = false;
+  for (const char c : sql) {
+    if (c == ' ' || c == '\t' || c == '\n') {
+      blank = true;
+      continue;
+    }
+    if (blank && !text.empty() && !parts(text.back()) && !parts(c)) text += ' ';
+    blank = false;
+    text += c;
+  }
+  return text;
+}
+
+}  // namespace
+
+std::set<std::string> parts_of(const Database& database) {
+  std::set<std::string> parts;
+  Statement row{database, "SELECT type, name, tbl_name, sql FROM sqlite_schema"};
+  while (row.step()) {
+    const std::string type = row.text(0);
+    const std::string name = row.text(1);
+    if ((type == "table" || type == "index") && name.starts_with("sqlite_")) continue;
+    parts.insert(type + ' ' + name + ' ' + row.text(2) + ' ' + without_blanks(row.text(3)));
+  }
+  return parts;
+}
+
+}  // namespace dutiful
