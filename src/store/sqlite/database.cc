@@ -172,10 +172,13 @@ void Database::check(int code) const {
 }
 
 std::int64_t Database::check_format(const Format& format) const {
+  // While this statement is open, the ones below read the same snapshot: another process may be
+  // making the file at this moment, and sets all three in one transaction.
+  Statement tables{*this, "SELECT count(*) FROM sqlite_schema"};
+  (void)tables.step();
   const std::int64_t mark = integer("PRAGMA application_id");
-  const std::int64_t tables = integer("SELECT count(*) FROM sqlite_schema");
   const std::int64_t version = integer("PRAGMA user_version");
-  const bool unused = mark == 0 && tables == 0 && version == 0;
+  const bool unused = mark == 0 && tables.integer(0) == 0 && version == 0;
   if (mark != format.mark && !unused) throw DatabaseError(path_, format.foreign);
   if (version > format.version) {
     throw DatabaseError(path_,
