@@ -240,13 +240,14 @@ class Scheduler::Impl {
 
   // Requires the engine's mutex: the loop begins when that is let go.
   void start_loop() {
-    workers_.emplace(policies_.max_concurrent == 0 ? threads_max : policies_.max_concurrent,
-                     [this](ActiveRun& run) {
-                       current = this;
-                       run.call();
-                       current = nullptr;
-                     });
     try {
+      // One thread at least: so whatever is durably started can be run, and stop() be done.
+      workers_.emplace(policies_.max_concurrent == 0 ? threads_max : policies_.max_concurrent,
+                       [this](ActiveRun& run) {
+                         current = this;
+                         run.call();
+                         current = nullptr;
+                       });
       loop_ = std::thread{[this] { loop(); }};
     } catch (const std::system_error&) {
       workers_.reset();

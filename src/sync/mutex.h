@@ -10,6 +10,7 @@
 //   --count_;
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <mutex>
 
@@ -53,6 +54,8 @@ class Condition {
  public:
   // The mutex is let go meanwhile.
   void wait(Lock& lock);
+  // The same, but at most for so long. False if that time has passed.
+  bool wait_for(Lock& lock, std::chrono::milliseconds duration);
   void notify_one() noexcept { condition_.notify_one(); }
   void notify_all() noexcept { condition_.notify_all(); }
 
