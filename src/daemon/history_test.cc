@@ -9,6 +9,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sqlite3.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "support/allocations.h"
 #include "support/temporary_directory.h"
@@ -205,6 +207,35 @@ TEST(History, that_was_replaced_by_something_else_is_told) {
   std::ofstream{under.path} << std::string(5000, 'x');
   under.add_last(2);
   EXPECT_THAT(under.reported, testing::HasSubstr("is damaged"));
+}
+
+// Whoever looks while it is being made, in another process, finds no runs in it or the first.
+TEST(History, that_is_being_made_is_read_as_one_without_runs) {
+  const TemporaryDirectory directory;
+  for (int round = 0; round < 50; ++round) {
+    SCOPED_TRACE(round);
+    const std::string state = directory.file("state" + std::to_string(round));
+    const pid_t maker = fork();
+    if (maker == 0) {
+      { HistoryWriter{{.state = state}}.add(entry("a", 1)); }
+      _exit(0);
+    }
+    ASSERT_GT(maker, 0);
+    std::string trouble;
+    bool has_ended = false;
+    std::size_t runs = 0;
+    while (runs == 0 && trouble.empty() && !has_ended) {
+      has_ended = waitpid(maker, nullptr, WNOHANG) == maker;  // once more after that
+      try {
+        runs = read_history({.state = state}).size();
+      } catch (const HistoryError& error) {
+        trouble = error.what();
+      }
+    }
+    if (!has_ended) waitpid(maker, nullptr, 0);
+    ASSERT_EQ(trouble, "");
+    ASSERT_EQ(runs, 1U);
+  }
 }
 
 HistoryEntry run(Reason reason, HistoryEntry::End end = HistoryEntry::End::told) {

@@ -123,42 +123,66 @@ TEST_F(Exhausted, takes_an_end_without_memory) {
   EXPECT_EQ(ended.front().error, "out of memory");
 }
 
+// It needs two: the loop's, and one that callbacks can run on.
 TEST_F(Exhausted, is_not_initialized_without_a_thread) {
-  Journal refused;
-  Options telling = options();
-  telling.events = [&](const Event& event) { refused.add(std::string{event.name}); };
-  Scheduler scheduler{telling};
-  {
-    const ThreadLimit limit{0};
-    try {
-      scheduler.initialize({task("a", "0 * * * *")});
-      FAIL();
-    } catch (const ThreadError& error) {
-      EXPECT_STREQ(error.what(),
-                   "Cannot initialize scheduler: no thread can be started; end other programs, or "
-                   "raise the limit on threads");
-      EXPECT_THROW(std::rethrow_exception(error.cause()), std::system_error);
+  for (const int threads : {0, 1}) {
+    SCOPED_TRACE(threads);
+    const std::size_t before = runs.size();
+    Journal refused;
+    Options telling = options();
+    telling.events = [&](const Event& event) { refused.add(std::string{event.name}); };
+    Scheduler scheduler{telling};
+    {
+      const ThreadLimit limit{threads};
+      try {
+        scheduler.initialize({task("a", "0 * * * *")});
+        FAIL();
+      } catch (const ThreadError& error) {
+        EXPECT_STREQ(
+            error.what(),
+            "Cannot initialize scheduler: no thread can be started; end other programs, or "
+            "raise the limit on threads");
+        EXPECT_THROW(std::rethrow_exception(error.cause()), std::system_error);
+      }
+      EXPECT_EQ(refused.wait_for(2),
+                (Entries{"SchedulerInitializationStarted", "SchedulerInitializationFailed"}));
+      scheduler.stop();  // there is nothing to stop
     }
-    EXPECT_EQ(refused.wait_for(2),
-              (Entries{"SchedulerInitializationStarted", "SchedulerInitializationFailed"}));
-    scheduler.stop();  // there is nothing to stop
+    scheduler.initialize({task("a", "0 * * * *")});
+    // K4: it comes for the first time only now.
+    EXPECT_EQ(runs.wait_for(before + 1).back(), "a@2025-03-03T10:00:00.000Z");
   }
-  scheduler.initialize({task("a", "0 * * * *")});
-  // K4: it comes for the first time only now.
-  EXPECT_EQ(runs.wait_for(1), Entries{"a@2025-03-03T10:00:00.000Z"});
 }
 
-TEST_F(Exhausted, waits_for_a_first_worker) {
+// I5: what is durably started is run, so that there is an end to wait for.
+TEST_F(Exhausted, can_be_stopped_where_no_more_threads_are_to_be_had) {
   Scheduler scheduler{options()};
-  ThreadLimit limit{1};  // the loop's
-  scheduler.initialize({task("a", "0 * * * *"), task("b", "0 * * * *")});
+  Gate gate;
+  std::vector<Registration> list;
+  for (const char* name : {"a", "b", "c"}) {
+    list.push_back({name,
+                    "1 * * * *",
+                    [&] {
+                      runs.add("runs");
+                      gate.pass();
+                    },
+                    1min});
+  }
+  scheduler.initialize(list);
+  Gate go;
+  const auto stopped = std::async(std::launch::async, [&] {
+    go.pass();
+    scheduler.stop();
+  });
+  const ThreadLimit limit{0};
+  clock->advance(30s);
+  runs.wait_for(1);
   EXPECT_EQ(errors.wait_for(1)[0],
             "ResourcesExhausted: no thread can be started for the runs that wait");
-  EXPECT_EQ(runs.size(), 0);
-  limit.set(1);
-  EXPECT_EQ(runs.wait_for(2).size(), 2);
-  scheduler.stop();
-  EXPECT_EQ(runs.size(), 2);
+  go.open();
+  gate.open();
+  stopped.wait();
+  EXPECT_EQ(runs.size(), 3);
 }
 
 TEST_F(Exhausted, goes_on_with_one_worker) {

@@ -289,13 +289,14 @@ class Scheduler::Impl {
   // The loop begins when the mutex is let go.
   void start_loop() REQUIRES(engine_mutex_) {
     stop_asked_ = false;
-    workers_.emplace(policies_.max_concurrent == 0 ? threads_max : policies_.max_concurrent,
-                     [this](ActiveRun& run) {
-                       current = this;
-                       run.call();
-                       current = nullptr;
-                     });
     try {
+      // One thread at least: so whatever is durably started can be run, and stop() be done.
+      workers_.emplace(policies_.max_concurrent == 0 ? threads_max : policies_.max_concurrent,
+                       [this](ActiveRun& run) {
+                         current = this;
+                         run.call();
+                         current = nullptr;
+                       });
       loop_ = std::thread{[this] { loop(); }};
     } catch (const std::system_error&) {
       workers_.reset();

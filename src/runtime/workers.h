@@ -2,8 +2,11 @@
 #pragma once
 
 #include <functional>
+#include <list>
 #include <thread>
 #include <vector>
+
+#include <dutiful/time.h>
 
 #include "runtime/active_run.h"
 #include "sync/mutex.h"
@@ -11,13 +14,16 @@
 namespace dutiful {
 
 // As many threads as the work needs, up to a bound. Quick callbacks share few; where work waits,
-// the number doubles each time that grow() is called.
+// the number doubles each time that grow() is called. A thread that has had nothing to do for a
+// while ends, but never the last one: so whatever is added will be done, even where the host gives
+// no more threads (RULES X3).
 class Workers {
  public:
   // What is done with each run, once, by some thread; must not throw.
   using Work = std::function<void(ActiveRun&)>;
 
-  Workers(std::size_t threads_max, Work work);
+  // Starts the first thread. Throws std::system_error if the host gives none.
+  Workers(std::size_t threads_max, Work work, Duration idle_max = std::chrono::seconds{10});
   // Waits for the work that is under way, and drops what has not begun.
   ~Workers();
   Workers(const Workers&) = delete;
@@ -29,22 +35,44 @@ class Workers {
   enum class Growth {
     enough,  // nothing waits that more threads could do
     wanted,  // something still may: ask again
-    failed,  // something does, and the host gives no thread; what waits is kept (RULES X3)
+    failed,  // something does, and the host gives no thread; those that there are will do it
   };
   Growth grow() noexcept;
 
+  struct Count {
+    std::size_t threads;  // >= 1
+    std::size_t idle;     // of them
+  };
+  [[nodiscard]] Count count();
+
  private:
-  void work();
+  struct Worker {
+    Condition called;
+    bool is_called = true;  // false while it is in idle_
+    std::thread thread;
+  };
+
+  void start_thread() REQUIRES(mutex_);
   // Says how many it has started.
   std::size_t start_threads(std::size_t count) noexcept REQUIRES(mutex_);
+  void work(Worker& self);
+  // Waits until it is called. False if that did not happen for so long that it should end.
+  bool wait_for_work(Worker& self, Lock& lock) REQUIRES(mutex_);
+  // Takes it out of the count. Returns the thread that ended before it, if any.
+  std::thread retire(Worker& self) REQUIRES(mutex_);
 
   const std::size_t threads_max_;
   const Work work_;
+  const Duration idle_max_;
   Mutex mutex_;
-  Condition changed_;
   Queue<ActiveRun> runs_ GUARDED_BY(mutex_);
-  std::vector<std::thread> threads_ GUARDED_BY(mutex_);
-  std::size_t idle_ GUARDED_BY(mutex_) = 0;
+  std::list<Worker> workers_ GUARDED_BY(mutex_);
+  // The one that worked last is called first, so that the others have time to end. Has room for all
+  // of workers_.
+  std::vector<Worker*> idle_ GUARDED_BY(mutex_);
+  std::size_t waking_ GUARDED_BY(mutex_) = 0;  // called, but not yet awake
+  // The last thread to end, which the next one joins: there is never more than one to be joined.
+  std::thread ended_ GUARDED_BY(mutex_);
   bool ending_ GUARDED_BY(mutex_) = false;
 };
 

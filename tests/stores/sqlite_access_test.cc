@@ -157,6 +157,31 @@ TEST_F(Sqlite, is_read_by_who_may_not_write) {
   EXPECT_EQ(status, 0);
 }
 
+// Whoever looks while it is being made, in another process, finds no tasks in it or all of them.
+TEST_F(Sqlite, that_is_being_made_is_read_as_one_without_tasks) {
+  for (int round = 0; round < 50; ++round) {
+    SCOPED_TRACE(round);
+    path = directory.file("state" + std::to_string(round));
+    const pid_t maker = fork();
+    if (maker == 0) {
+      make_state();
+      _exit(0);
+    }
+    ASSERT_GT(maker, 0);
+    std::string trouble = "no error";
+    bool has_ended = false;
+    std::size_t tasks = 0;
+    while (tasks == 0 && trouble == "no error" && !has_ended) {
+      has_ended = waitpid(maker, nullptr, WNOHANG) == maker;  // once more after that
+      if (!std::filesystem::exists(path)) continue;
+      trouble = error_of<StoreError>([&] { tasks = read_sqlite_state(path).size(); });
+    }
+    if (!has_ended) waitpid(maker, nullptr, 0);
+    ASSERT_EQ(trouble, "no error");
+    ASSERT_EQ(tasks, 2U);
+  }
+}
+
 TEST_F(Sqlite, is_not_made_by_reading) {
   EXPECT_THAT(error_of<StoreError>([&] { (void)read_sqlite_state(path); }),
               HasSubstr("does not exist"));

@@ -233,6 +233,7 @@ void Database::refuse_as_damaged() const {
 }
 
 std::int64_t Database::check_format(const Format& format) const {
+  // Another process may be making the file at this moment, which sets all of this in one go.
   const Snapshot snapshot{*this};
   const std::int64_t mark = integer("PRAGMA application_id");
   const std::int64_t tables = integer("SELECT count(*) FROM sqlite_schema");
