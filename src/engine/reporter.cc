@@ -19,15 +19,6 @@ void add(std::vector<EventField>& fields, std::string_view name, EventField::Val
   fields.push_back(std::move(field));
 }
 
-// A task that never ran has no such time.
-std::vector<EventField> with_last_execution(std::vector<EventField> fields,
-                                            const TaskProgress& progress) {
-  if (progress.last_attempt != no_instant) {
-    add(fields, "lastExecutionTime", format_utc(progress.last_attempt));
-  }
-  return fields;
-}
-
 std::vector<EventField> state_of(const TaskConfig& config) {
   return {{"cronExpression", config.cron}, {"retryDelayMs", config.retry_delay.count()}};
 }
@@ -76,10 +67,11 @@ void Reporter::initialization_completed(Initialization kind, const Plan& plan, I
   if (!sink_) return;
   gaps_told_ = now;
   for (const TaskRecord& removed : plan.removed) {
-    tell("TaskRemoved",
-         Level::info,
-         now,
-         with_last_execution({{"taskName", removed.config.name}}, removed.progress));
+    std::vector<EventField> fields{{"taskName", removed.config.name}};
+    if (const Instant last = removed.progress.last_attempt; last != no_instant) {
+      add(fields, "lastExecutionTime", format_utc(last));
+    }
+    tell("TaskRemoved", Level::info, now, std::move(fields));
   }
   std::int64_t scheduled = 0;
   for (const PlannedTask& task : plan.tasks) {
@@ -134,8 +126,9 @@ void Reporter::tell_task(const PlannedTask& task, Instant now) {
     tell("TaskOrphaned",
          Level::warning,
          now,
-         with_last_execution({name, {"schedulerIdentifier", task.before->scheduler}},
-                             task.progress));
+         {name,
+          {"lastExecutionTime", format_utc(task.progress.last_attempt)},
+          {"schedulerIdentifier", task.before->scheduler}});
   }
   if (task.corrected_from != no_instant) {
     clock_corrected(task.config.name, task.corrected_from, now);

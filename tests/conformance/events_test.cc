@@ -7,6 +7,7 @@
 
 #include "conformance/world.h"
 #include "support/journal.h"
+#include "support/temporary_directory.h"
 
 namespace dutiful {
 namespace {
@@ -88,6 +89,7 @@ constexpr Row contract[] = {
     {"ClockCorrected", Level::warning, "taskName:S persistedTime:S"},
     {"DueSkipped", Level::info, "taskName:S scheduledTime:S reason:S"},
     {"SchedulingDelayed", Level::warning, "taskName:S dueTime:S delay:N"},
+    {"AccessRefused", Level::warning, "what:S reason:S who:S"},
 };
 
 std::string shape_of(const Event& event) {
@@ -131,6 +133,14 @@ Log life() {
     runs.wait_for(1);
     clock->set(at("2025-03-01T10:00:30Z"));
     scheduler.stop();
+  }
+  {
+    const TemporaryDirectory directory;
+    Scheduler holder{{.state = directory.file("state.db"), .zone = Zone::utc()}};
+    holder.initialize({});
+    Scheduler other{
+        {.state = directory.file("state.db"), .zone = Zone::utc(), .events = log.sink()}};
+    EXPECT_THROW(other.initialize({}), StateHeldError);
   }
   return log;
 }
@@ -247,8 +257,9 @@ TEST(V, a_failed_initialization_says_why) {
   EXPECT_EQ(errors,
             (std::vector<std::string>{
                 "Invalid registration: callback of task \"a\" is null; register something to call",
-                "Retry delay must be non-negative",
-                "Cannot initialize scheduler: scheduler is already running"}));
+                "Retry delay must be non-negative"}));
+  // Each has begun; a refusal on an active scheduler emits nothing (seed-004).
+  EXPECT_EQ(std::ranges::count(log.names(), "SchedulerInitializationStarted"), 3);
 }
 
 }  // namespace

@@ -32,10 +32,10 @@ class Commit : public Sqlite {
   void SetUp() override {
     make_state();
     store = open_sqlite_store(path);
-    before = store->load();
+    before = store->load().records;
     ASSERT_EQ(before.size(), 2);
     rows = store->replace(plan_of(before, planned("c")), "second");
-    before = store->load();
+    before = store->load().records;
     ASSERT_EQ(before.size(), 1);
   }
 
@@ -56,7 +56,7 @@ class Commit : public Sqlite {
     const std::string copy = elsewhere.file("state.db");
     std::filesystem::copy_file(path, copy);
     std::ofstream{copy + "-wal", std::ios::binary} << log;
-    return open_sqlite_store(copy)->load();
+    return open_sqlite_store(copy)->load().records;
   }
 
   struct Failure {
@@ -91,7 +91,7 @@ TEST_F(Commit, has_not_happened_if_it_failed) {
     EXPECT_THAT(failure.message, HasSubstr("the disk reports an error"));
     EXPECT_EQ(failure.in_doubt, false);
     EXPECT_EQ(after_a_crash(), before);
-    EXPECT_EQ(store->load(), before);
+    EXPECT_EQ(store->load().records, before);
   }
 }
 
@@ -154,7 +154,7 @@ TEST_F(Commit, that_is_in_doubt_may_have_happened) {
   }};
   EXPECT_EQ(failure_of([&] { replace(); }).in_doubt, true);
   full.reset();
-  EXPECT_EQ(store->load(), before);
+  EXPECT_EQ(store->load().records, before);
   EXPECT_EQ(after_a_crash().size(), 2);
   EXPECT_EQ(after_a_crash().at(0).scheduler, "third");
 }
@@ -169,12 +169,12 @@ TEST_F(Commit, is_certain_again_with_the_next_one) {
     EXPECT_EQ(failure_of([&] { replace(); }).in_doubt, true);
   }
   commit();
-  EXPECT_EQ(after_a_crash(), store->load());
-  const auto committed = store->load();
+  EXPECT_EQ(after_a_crash(), store->load().records);
+  const auto committed = store->load().records;
   EXPECT_EQ(committed.at(0).progress.attempt, 1);
   const WriteFault full;
   EXPECT_EQ(failure_of([&] { replace(); }).in_doubt, false);
-  EXPECT_EQ(store->load(), committed);
+  EXPECT_EQ(store->load().records, committed);
 }
 
 // X3: from the third failure on, each try has a connection of its own.
@@ -183,11 +183,11 @@ TEST_F(Commit, has_not_happened_however_often_it_failed) {
     const SyncFault fault{[](const std::string& /*file*/) { return true; }};
     for (int i = 0; i < 5; ++i) EXPECT_EQ(failure_of([&] { commit(); }).in_doubt, true) << i;
   }
-  EXPECT_EQ(store->load(), before);
+  EXPECT_EQ(store->load().records, before);
   EXPECT_EQ(after_a_crash(), before);
   commit();
-  EXPECT_EQ(store->load().at(0).progress.attempt, 1);
-  EXPECT_EQ(after_a_crash(), store->load());
+  EXPECT_EQ(store->load().records.at(0).progress.attempt, 1);
+  EXPECT_EQ(after_a_crash(), store->load().records);
 }
 
 // Whoever goes on with the list before must not do so in the records of the new one.
@@ -213,7 +213,7 @@ TEST_F(Commit, has_not_happened_if_memory_ran_out) {
   for (bool failed = true; failed;) {
     store.reset();
     store = open_sqlite_store(path);
-    before = store->load();
+    before = store->load().records;
     const Plan plan = plan_of(before, planned("d"), planned("e"));
     const std::string scheduler = std::string(100, 'x') + std::to_string(n);
     bool threw = false;
@@ -225,7 +225,7 @@ TEST_F(Commit, has_not_happened_if_memory_ran_out) {
     }
     failed = allocation_failed();
     fail_allocation(0);
-    EXPECT_EQ(store->load() == before, threw) << n;
+    EXPECT_EQ(store->load().records == before, threw) << n;
   }
   EXPECT_GT(n, 10);
 }
@@ -244,18 +244,18 @@ TEST_F(Commit, that_failed_leaves_every_record_its_scheduler) {
     return plan;
   };
   for (int i = 0; i < 70; ++i) {
-    Plan plan = preserved(store->load());
+    Plan plan = preserved(store->load().records);
     plan.tasks.push_back(planned(std::to_string(i)));
     store->replace(plan, "scheduler " + std::to_string(i));
   }
-  const auto records = store->load();
+  const auto records = store->load().records;
   {
     int left = 1;
     const SyncFault fault{[&](const std::string& file) { return is_log(file) && left-- > 0; }};
     EXPECT_THROW(store->replace(plan_of(records), "another"), StoreError);
   }
   store->replace(preserved(records), "the last");
-  EXPECT_EQ(store->load(), records);
+  EXPECT_EQ(store->load().records, records);
 }
 
 // The mark that makes a change count is written last, so nothing is in doubt before.

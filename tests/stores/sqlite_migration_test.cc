@@ -1,4 +1,5 @@
-// A state that the version before has written (schema 1), killed while it ran: tests/data/state-v1.db.
+// A state that the version before has written (schema 1), killed while it ran:
+// tests/data/state-v1.db.
 
 #include <algorithm>
 #include <filesystem>

@@ -16,7 +16,7 @@ class Reconnect : public Sqlite {
  protected:
   void open() {
     store = open_sqlite_store(path, Duration{1});
-    row = store->replace(plan_of(store->load(), planned("a")), "us").at(0);
+    row = store->replace(plan_of(store->load().records, planned("a")), "us").at(0);
   }
 
   void commit() {
@@ -69,7 +69,7 @@ TEST_F(Reconnect, comes_back_whichever_lock_could_not_be_released) {
     while (commit_error() != "no error") ASSERT_LE(++failed, 3);
     unlocks = std::max(unlocks, met);
     failed_most = std::max(failed, failed_most);
-    EXPECT_EQ(store->load().at(0).progress.attempt, attempt);
+    EXPECT_EQ(store->load().records.at(0).progress.attempt, attempt);
     store.reset();
     EXPECT_EQ(read_sqlite_state(path).at(0).progress.attempt, attempt);
   }
@@ -149,7 +149,7 @@ TEST_F(Reconnect, is_tried_again_until_it_succeeds) {
   for (int i = 0; i < 3; ++i) EXPECT_THAT(commit_error(), HasSubstr("cannot be opened"));
   faults.open_fails = nullptr;
   EXPECT_EQ(commit_error(), "no error");
-  EXPECT_EQ(store->load().at(0).progress.attempt, attempt);
+  EXPECT_EQ(store->load().records.at(0).progress.attempt, attempt);
 }
 
 // E: it goes on with its own tasks, and no others.

@@ -59,12 +59,12 @@ TEST_F(SqliteSchema, that_is_not_ours_is_refused) {
 TEST_F(SqliteSchema, may_have_what_SQLite_adds_to_it) {
   make_state();
   tamper("ANALYZE; VACUUM");
-  EXPECT_EQ(open_sqlite_store(path)->load().size(), 2);
+  EXPECT_EQ(open_sqlite_store(path)->load().records.size(), 2);
   tamper(
       "DROP TABLE task;"
       "CREATE TABLE  task(id  INTEGER PRIMARY KEY,\n name TEXT NOT NULL UNIQUE, cron TEXT NOT NULL,"
       " retry_delay_ms INTEGER NOT NULL )");
-  EXPECT_TRUE(open_sqlite_store(path)->load().empty());
+  EXPECT_TRUE(open_sqlite_store(path)->load().records.empty());
 }
 
 // Whether it was made so, or became so.
@@ -127,7 +127,7 @@ TEST_F(SqliteSchema, holds_no_name_that_is_too_long) {
               "Invalid value for field 'name': it is longer than 1024 bytes");
   }
   tamper("UPDATE task SET name = printf('%.*c', 1024, 'x') WHERE id = 2");
-  EXPECT_EQ(open_sqlite_store(path)->load().at(1).config.name, std::string(1024, 'x'));
+  EXPECT_EQ(open_sqlite_store(path)->load().records.at(1).config.name, std::string(1024, 'x'));
   tamper("UPDATE scheduler SET identifier = printf('%.*c', 1025, 'x')");
   EXPECT_EQ(load_error<TaskInvalidValueError>(),
             "Invalid value for field 'schedulerIdentifier': it is longer than 1024 bytes");
@@ -145,7 +145,7 @@ TEST_F(SqliteSchema, leaves_an_expression_that_is_too_long_to_be_overridden) {
   for (const char* cron : {"printf('%.*c', 1025, ' ')", "CAST(zeroblob(5000000) AS TEXT)"}) {
     SCOPED_TRACE(cron);
     tamper((std::string{"UPDATE task SET cron = "} + cron + " WHERE id <> 2").c_str());
-    const auto records = open_sqlite_store(path)->load();
+    const auto records = open_sqlite_store(path)->load().records;
     ASSERT_EQ(records.size(), 3);
     EXPECT_EQ(records[0].config.name, "a");
     EXPECT_EQ(records[0].config.cron, "");

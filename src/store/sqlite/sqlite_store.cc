@@ -10,6 +10,7 @@
 #include <utility>
 
 #include <dutiful/errors.h>
+#include <dutiful/limits.h>
 
 #include "store/check_progress.h"
 #include "store/sqlite/database.h"
@@ -77,7 +78,7 @@ std::string select_records(const char* cron, std::int64_t version) {
 }
 
 // No name or expression that is registered is longer (RULES E), and no identifier.
-constexpr std::size_t text_size_max = 1024;
+constexpr std::size_t text_size_max = std::max(task_name_max, cron_text_max);
 
 [[noreturn]] void refuse_as_too_long(const char* field) {
   throw TaskInvalidValueError(
