@@ -52,12 +52,10 @@ class DatabaseError : public StoreError {
  public:
   enum class Kind { other, damaged };  // the second: what the file holds is at fault
   DatabaseError(const std::string& file, std::string reason, Kind kind = Kind::other)
-      : StoreError(file, reason), reason_(std::move(reason)), kind_(kind) {}
-  [[nodiscard]] const std::string& reason() const noexcept { return reason_; }
+      : StoreError(file, std::move(reason)), kind_(kind) {}
   [[nodiscard]] Kind kind() const noexcept { return kind_; }
 
  private:
-  std::string reason_;
   Kind kind_;
 };
 
