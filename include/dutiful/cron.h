@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <dutiful/error.h>
 #include <dutiful/time.h>
@@ -96,6 +97,7 @@ class FieldParseError : public Error {
  public:
   FieldParseError(std::string field_value, std::string field_name, const std::string& reason);
   [[nodiscard]] std::string_view name() const noexcept override { return "FieldParseError"; }
+  [[nodiscard]] std::vector<ErrorField> fields() const override;
   [[nodiscard]] const std::string& field_value() const noexcept { return field_value_; }
   [[nodiscard]] const std::string& field_name() const noexcept { return field_name_; }
 
@@ -122,6 +124,7 @@ class InvalidCronExpressionError : public Error {
   [[nodiscard]] std::string_view name() const noexcept override {
     return "InvalidCronExpressionError";
   }
+  [[nodiscard]] std::vector<ErrorField> fields() const override;
   [[nodiscard]] const std::string& expression() const noexcept { return details_.expression; }
   [[nodiscard]] const std::string& field() const noexcept { return details_.field; }
   [[nodiscard]] const std::string& reason() const noexcept { return details_.reason; }
@@ -135,14 +138,17 @@ class InvalidCronExpressionError : public Error {
 // time in ISO 8601: a civil minute, or an instant in UTC, whichever was asked about.
 class CronCalculationError : public Error {
  public:
-  CronCalculationError(std::string expression, std::string current_time, const std::string& cause);
+  CronCalculationError(std::string expression, std::string current_time, std::string cause);
   [[nodiscard]] std::string_view name() const noexcept override { return "CronCalculationError"; }
+  [[nodiscard]] std::vector<ErrorField> fields() const override;
   [[nodiscard]] const std::string& expression() const noexcept { return expression_; }
   [[nodiscard]] const std::string& current_time() const noexcept { return current_time_; }
+  [[nodiscard]] const std::string& reason() const noexcept { return reason_; }
 
  private:
   std::string expression_;
   std::string current_time_;
+  std::string reason_;  // what the cause says
 };
 
 }  // namespace dutiful

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <dutiful/error.h>
 #include <dutiful/time.h>
@@ -29,6 +30,7 @@ class RegistrationShapeError : public Error {
         registration_index_(registration_index),
         received_(std::move(received)) {}
   [[nodiscard]] std::string_view name() const noexcept override { return "RegistrationShapeError"; }
+  [[nodiscard]] std::vector<ErrorField> fields() const override;
   [[nodiscard]] std::size_t registration_index() const noexcept { return registration_index_; }
   [[nodiscard]] const std::string& received() const noexcept { return received_; }
 
@@ -51,6 +53,7 @@ class InvalidRegistrationError : public Error {
   [[nodiscard]] std::string_view name() const noexcept override {
     return "InvalidRegistrationError";
   }
+  [[nodiscard]] std::vector<ErrorField> fields() const override;
   [[nodiscard]] const std::string& field() const noexcept { return field_; }
   [[nodiscard]] const std::string& value() const noexcept { return value_; }
   [[nodiscard]] const std::string& reason() const noexcept { return reason_; }
@@ -68,6 +71,7 @@ class ScheduleDuplicateTaskError : public Error {
   [[nodiscard]] std::string_view name() const noexcept override {
     return "ScheduleDuplicateTaskError";
   }
+  [[nodiscard]] std::vector<ErrorField> fields() const override;
   [[nodiscard]] const std::string& task_name() const noexcept { return task_name_; }
 
  private:
@@ -89,6 +93,7 @@ class CronExpressionInvalidError : public Error {
   [[nodiscard]] std::string_view name() const noexcept override {
     return "CronExpressionInvalidError";
   }
+  [[nodiscard]] std::vector<ErrorField> fields() const override;
   [[nodiscard]] const std::string& expression() const noexcept { return expression_; }
   [[nodiscard]] const std::string& field() const noexcept { return field_; }
   [[nodiscard]] const std::string& reason() const noexcept { return reason_; }
@@ -106,6 +111,7 @@ class NegativeRetryDelayError : public Error {
   [[nodiscard]] std::string_view name() const noexcept override {
     return "NegativeRetryDelayError";
   }
+  [[nodiscard]] std::vector<ErrorField> fields() const override;
   [[nodiscard]] Duration retry_delay() const noexcept { return retry_delay_; }
 
  private:
@@ -121,6 +127,7 @@ class SchedulerAlreadyActiveError : public Error {
   [[nodiscard]] std::string_view name() const noexcept override {
     return "SchedulerAlreadyActiveError";
   }
+  [[nodiscard]] std::vector<ErrorField> fields() const override;
   [[nodiscard]] const std::string& current_state() const noexcept { return current_state_; }
 
  private:
@@ -132,6 +139,7 @@ class StateHeldError : public Error {
  public:
   StateHeldError(std::string state, std::string holder);
   [[nodiscard]] std::string_view name() const noexcept override { return "StateHeldError"; }
+  [[nodiscard]] std::vector<ErrorField> fields() const override;
   [[nodiscard]] const std::string& state() const noexcept { return state_; }
   [[nodiscard]] const std::string& holder() const noexcept { return holder_; }
 
@@ -144,15 +152,18 @@ class StateHeldError : public Error {
 // Nothing was changed, unless in_doubt() says otherwise.
 class StoreError : public Error {
  public:
-  StoreError(std::string state, const std::string& reason, std::exception_ptr cause = nullptr);
+  StoreError(std::string state, std::string reason, std::exception_ptr cause = nullptr);
   [[nodiscard]] std::string_view name() const noexcept override { return "StoreError"; }
+  [[nodiscard]] std::vector<ErrorField> fields() const override;
   // The change may or may not have happened, and which is not known until the state is opened
   // again. Whoever tries the same again is right in both cases.
   [[nodiscard]] virtual bool in_doubt() const noexcept { return false; }
   [[nodiscard]] const std::string& state() const noexcept { return state_; }
+  [[nodiscard]] const std::string& reason() const noexcept { return reason_; }
 
  private:
   std::string state_;
+  std::string reason_;
 };
 
 // The host gives no thread for the scheduler to run on. Nothing was changed.
@@ -164,17 +175,21 @@ class ThreadError : public Error {
             "the limit on threads",
             std::move(cause)) {}
   [[nodiscard]] std::string_view name() const noexcept override { return "ThreadError"; }
+  [[nodiscard]] std::vector<ErrorField> fields() const override;
 };
 
 // The trace cannot be written, is used by another scheduler, or is none. Nothing was changed.
 class TraceError : public Error {
  public:
-  TraceError(std::string file, const std::string& reason);
+  TraceError(std::string file, std::string reason);
   [[nodiscard]] std::string_view name() const noexcept override { return "TraceError"; }
+  [[nodiscard]] std::vector<ErrorField> fields() const override;
   [[nodiscard]] const std::string& file() const noexcept { return file_; }
+  [[nodiscard]] const std::string& reason() const noexcept { return reason_; }
 
  private:
   std::string file_;
+  std::string reason_;
 };
 
 // A list could not be scheduled because of one of its tasks (RULES P4). Nothing was changed.
@@ -182,23 +197,49 @@ class ScheduleTaskError : public Error {
  public:
   ScheduleTaskError(std::string task_name,
                     std::string cron_expression,
-                    const std::string& reason,
+                    std::string reason,
                     std::exception_ptr cause);
   [[nodiscard]] std::string_view name() const noexcept override { return "ScheduleTaskError"; }
+  [[nodiscard]] std::vector<ErrorField> fields() const override;
   [[nodiscard]] const std::string& task_name() const noexcept { return task_name_; }
   [[nodiscard]] const std::string& cron_expression() const noexcept { return cron_expression_; }
+  [[nodiscard]] const std::string& reason() const noexcept { return reason_; }
 
  private:
   std::string task_name_;
   std::string cron_expression_;
+  std::string reason_;  // what the cause says
+};
+
+// initialize() failed because of something that is not the scheduler's own: a preparation, the
+// host. Nothing was changed.
+class InitializeSchedulerError : public Error {
+ public:
+  InitializeSchedulerError(std::string reason, std::exception_ptr cause)
+      : Error("Failed to initialize scheduler: " + reason, std::move(cause)),
+        reason_(std::move(reason)) {}
+  [[nodiscard]] std::string_view name() const noexcept override {
+    return "InitializeSchedulerError";
+  }
+  [[nodiscard]] std::vector<ErrorField> fields() const override;
+  [[nodiscard]] const std::string& reason() const noexcept { return reason_; }
+
+ private:
+  std::string reason_;  // what the cause says
 };
 
 // Shutdown itself failed (RULES I5).
 class StopSchedulerError : public Error {
  public:
-  StopSchedulerError(const std::string& reason, std::exception_ptr cause)
-      : Error("Failed to stop scheduler: " + reason, std::move(cause)) {}
+  StopSchedulerError(std::string reason, std::exception_ptr cause)
+      : Error("Failed to stop scheduler: " + reason, std::move(cause)),
+        reason_(std::move(reason)) {}
   [[nodiscard]] std::string_view name() const noexcept override { return "StopSchedulerError"; }
+  [[nodiscard]] std::vector<ErrorField> fields() const override;
+  [[nodiscard]] const std::string& reason() const noexcept { return reason_; }
+
+ private:
+  std::string reason_;  // what the cause, where there is one, says
 };
 
 // A persisted record is damaged (RULES P7). It is left as it is.
@@ -207,6 +248,7 @@ class TaskTryDeserializeError : public Error {
   [[nodiscard]] std::string_view name() const noexcept override {
     return "TaskTryDeserializeError";
   }
+  [[nodiscard]] std::vector<ErrorField> fields() const override;
   [[nodiscard]] const std::string& field() const noexcept { return field_; }
   [[nodiscard]] const std::string& value() const noexcept { return value_; }
   [[nodiscard]] const std::string& expected_type() const noexcept { return expected_type_; }
@@ -232,6 +274,7 @@ class TaskMissingFieldError : public TaskTryDeserializeError {
   explicit TaskMissingFieldError(const std::string& field)
       : TaskTryDeserializeError("Missing required field: " + field, field, "", "") {}
   [[nodiscard]] std::string_view name() const noexcept override { return "TaskMissingFieldError"; }
+  [[nodiscard]] std::vector<ErrorField> fields() const override;
 };
 
 class TaskInvalidTypeError : public TaskTryDeserializeError {
@@ -247,6 +290,7 @@ class TaskInvalidTypeError : public TaskTryDeserializeError {
                                 expected_type),
         actual_type_(std::move(actual_type)) {}
   [[nodiscard]] std::string_view name() const noexcept override { return "TaskInvalidTypeError"; }
+  [[nodiscard]] std::vector<ErrorField> fields() const override;
   [[nodiscard]] const std::string& actual_type() const noexcept { return actual_type_; }
 
  private:
@@ -260,6 +304,7 @@ class TaskInvalidValueError : public TaskTryDeserializeError {
             "Invalid value for field '" + field + "': " + reason, field, std::move(value), ""),
         reason_(std::move(reason)) {}
   [[nodiscard]] std::string_view name() const noexcept override { return "TaskInvalidValueError"; }
+  [[nodiscard]] std::vector<ErrorField> fields() const override;
   [[nodiscard]] const std::string& reason() const noexcept { return reason_; }
 
  private:
@@ -273,6 +318,7 @@ class TaskInvalidStructureError : public TaskTryDeserializeError {
   [[nodiscard]] std::string_view name() const noexcept override {
     return "TaskInvalidStructureError";
   }
+  [[nodiscard]] std::vector<ErrorField> fields() const override;
 };
 
 // The persisted list is not the one that this scheduler runs: another has replaced it, or somebody
@@ -281,6 +327,7 @@ class TaskListMismatchError : public Error {
  public:
   TaskListMismatchError(std::string expected, std::string actual);
   [[nodiscard]] std::string_view name() const noexcept override { return "TaskListMismatchError"; }
+  [[nodiscard]] std::vector<ErrorField> fields() const override;
   [[nodiscard]] const std::string& expected() const noexcept { return expected_; }
   [[nodiscard]] const std::string& actual() const noexcept { return actual_; }
 

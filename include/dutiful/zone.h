@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 #include <dutiful/error.h>
 #include <dutiful/time.h>
@@ -31,6 +32,7 @@ class ZoneError : public Error {
  public:
   ZoneError(std::string zone, std::string reason);
   [[nodiscard]] std::string_view name() const noexcept override { return "ZoneError"; }
+  [[nodiscard]] std::vector<ErrorField> fields() const override;
   [[nodiscard]] const std::string& zone() const noexcept { return zone_; }
   [[nodiscard]] const std::string& reason() const noexcept { return reason_; }
 

@@ -3,6 +3,20 @@
 #include "text/quote.h"
 
 namespace dutiful {
+namespace {
+
+std::string message_of(const std::exception_ptr& error) {
+  try {
+    if (error) std::rethrow_exception(error);
+    return "";
+  } catch (const std::exception& exception) {
+    return exception.what();
+  } catch (...) {
+    return "unknown error";
+  }
+}
+
+}  // namespace
 
 InvalidRegistrationError::InvalidRegistrationError(std::string field,
                                                    std::string value,
@@ -31,20 +45,24 @@ StateHeldError::StateHeldError(std::string state, std::string holder)
       state_(std::move(state)),
       holder_(std::move(holder)) {}
 
-StoreError::StoreError(std::string state, const std::string& reason, std::exception_ptr cause)
+StoreError::StoreError(std::string state, std::string reason, std::exception_ptr cause)
     : Error("The state " + quote(state) + " " + reason, std::move(cause)),
-      state_(std::move(state)) {}
+      state_(std::move(state)),
+      reason_(std::move(reason)) {}
 
-TraceError::TraceError(std::string file, const std::string& reason)
-    : Error("The trace " + quote(file) + " " + reason), file_(std::move(file)) {}
+TraceError::TraceError(std::string file, std::string reason)
+    : Error("The trace " + quote(file) + " " + reason),
+      file_(std::move(file)),
+      reason_(std::move(reason)) {}
 
 ScheduleTaskError::ScheduleTaskError(std::string task_name,
                                      std::string cron_expression,
-                                     const std::string& reason,
+                                     std::string reason,
                                      std::exception_ptr cause)
     : Error("Failed to schedule task " + quote(task_name, '\'') + ": " + reason, std::move(cause)),
       task_name_(std::move(task_name)),
-      cron_expression_(std::move(cron_expression)) {}
+      cron_expression_(std::move(cron_expression)),
+      reason_(std::move(reason)) {}
 
 TaskListMismatchError::TaskListMismatchError(std::string expected, std::string actual)
     : Error(actual == expected || actual.empty()
@@ -55,5 +73,87 @@ TaskListMismatchError::TaskListMismatchError(std::string expected, std::string a
                       show(expected) + ", which runs; another scheduler has replaced them"),
       expected_(std::move(expected)),
       actual_(std::move(actual)) {}
+
+// The details, by the names of the specification (RULES E).
+
+std::vector<ErrorField> RegistrationShapeError::fields() const {
+  return {{"registrationIndex", static_cast<std::int64_t>(registration_index_)},
+          {"received", received_}};
+}
+
+std::vector<ErrorField> InvalidRegistrationError::fields() const {
+  return {{"field", field_}, {"value", value_}, {"reason", reason_}};
+}
+
+std::vector<ErrorField> ScheduleDuplicateTaskError::fields() const {
+  return {{"taskName", task_name_}};
+}
+
+std::vector<ErrorField> CronExpressionInvalidError::fields() const {
+  return {{"expression", expression_}, {"field", field_}, {"reason", reason_}};
+}
+
+std::vector<ErrorField> NegativeRetryDelayError::fields() const {
+  return {{"retryDelayMs", retry_delay_.count()}};
+}
+
+std::vector<ErrorField> SchedulerAlreadyActiveError::fields() const {
+  return {{"currentState", current_state_}};
+}
+
+std::vector<ErrorField> StateHeldError::fields() const {
+  return {{"state", state_}, {"holder", holder_}};
+}
+
+std::vector<ErrorField> StoreError::fields() const {
+  return {{"state", state_}, {"reason", reason_}};
+}
+
+std::vector<ErrorField> ThreadError::fields() const {
+  return {{"cause", message_of(cause())}};
+}
+
+std::vector<ErrorField> TraceError::fields() const {
+  return {{"file", file_}, {"reason", reason_}};
+}
+
+std::vector<ErrorField> ScheduleTaskError::fields() const {
+  return {{"name", task_name_}, {"cronExpression", cron_expression_}, {"cause", reason_}};
+}
+
+std::vector<ErrorField> InitializeSchedulerError::fields() const {
+  return {{"cause", reason_}};
+}
+
+std::vector<ErrorField> StopSchedulerError::fields() const {
+  return {{"cause", reason_}};
+}
+
+std::vector<ErrorField> TaskTryDeserializeError::fields() const {
+  return {{"field", field_}, {"value", value_}, {"expectedType", expected_type_}};
+}
+
+std::vector<ErrorField> TaskMissingFieldError::fields() const {
+  return {{"field", field()}};
+}
+
+std::vector<ErrorField> TaskInvalidTypeError::fields() const {
+  return {{"field", field()},
+          {"value", value()},
+          {"expectedType", expected_type()},
+          {"actualType", actual_type_}};
+}
+
+std::vector<ErrorField> TaskInvalidValueError::fields() const {
+  return {{"field", field()}, {"value", value()}, {"reason", reason_}};
+}
+
+std::vector<ErrorField> TaskInvalidStructureError::fields() const {
+  return {{"value", value()}};
+}
+
+std::vector<ErrorField> TaskListMismatchError::fields() const {
+  return {{"expected", expected_}, {"actual", actual_}};
+}
 
 }  // namespace dutiful

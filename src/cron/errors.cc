@@ -10,6 +10,10 @@ FieldParseError::FieldParseError(std::string field_value,
                                  const std::string& reason)
     : Error(reason), field_value_(std::move(field_value)), field_name_(std::move(field_name)) {}
 
+std::vector<ErrorField> FieldParseError::fields() const {
+  return {{"fieldValue", field_value_}, {"fieldName", field_name_}};
+}
+
 InvalidCronExpressionError::InvalidCronExpressionError(Details details)
     : Error("Invalid cron expression " + quote(details.expression) + ": " + details.field +
                 " field " + details.reason,
@@ -19,14 +23,24 @@ InvalidCronExpressionError::InvalidCronExpressionError(Details details)
                       FieldParseError(details.field_value, details.field, details.reason))),
       details_(std::move(details)) {}
 
+std::vector<ErrorField> InvalidCronExpressionError::fields() const {
+  return {
+      {"expression", details_.expression}, {"field", details_.field}, {"reason", details_.reason}};
+}
+
 CronCalculationError::CronCalculationError(std::string expression,
                                            std::string current_time,
-                                           const std::string& cause)
+                                           std::string cause)
     // RULES E has one message for both directions.
     : Error("Failed to calculate next occurrence: " + cause,
             std::make_exception_ptr(std::range_error(cause))),
       expression_(std::move(expression)),
-      current_time_(std::move(current_time)) {}
+      current_time_(std::move(current_time)),
+      reason_(std::move(cause)) {}
+
+std::vector<ErrorField> CronCalculationError::fields() const {
+  return {{"expression", expression_}, {"currentTime", current_time_}, {"cause", reason_}};
+}
 
 std::string no_occurrence(const CronExpression& cron, std::string_view text, Direction direction) {
   if (cron.never_matches()) {

@@ -35,8 +35,10 @@ auto of_history(const std::string& path, Work work) {
 
 }  // namespace
 
-HistoryError::HistoryError(const std::string& file, const std::string& reason)
-    : Error("The history " + quote(file) + ' ' + reason) {}
+HistoryError::HistoryError(std::string file, std::string reason)
+    : Error("The history " + quote(file) + ' ' + reason),
+      file_(std::move(file)),
+      reason_(std::move(reason)) {}
 
 std::string history_of(const std::string& state) {
   return file_beside(state, "-history");

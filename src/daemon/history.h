@@ -19,8 +19,15 @@ namespace dutiful {
 // The history cannot be read or written; the state is another file, and may be well.
 class HistoryError : public Error {
  public:
-  HistoryError(const std::string& file, const std::string& reason);
+  HistoryError(std::string file, std::string reason);
   [[nodiscard]] std::string_view name() const noexcept override { return "HistoryError"; }
+  [[nodiscard]] std::vector<ErrorField> fields() const override {
+    return {{"file", file_}, {"reason", reason_}};
+  }
+
+ private:
+  std::string file_;
+  std::string reason_;
 };
 
 // <state>-history

@@ -63,6 +63,10 @@ ZoneError::ZoneError(std::string zone, std::string reason)
       zone_(std::move(zone)),
       reason_(std::move(reason)) {}
 
+std::vector<ErrorField> ZoneError::fields() const {
+  return {{"zone", zone_}, {"reason", reason_}};
+}
+
 Zone::Zone(std::string name, std::shared_ptr<const Timeline> timeline)
     : name_(std::move(name)), timeline_(std::move(timeline)) {}
 

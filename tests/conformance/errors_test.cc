@@ -1,8 +1,11 @@
 // Section E of the rules: names and messages. Those of cron are in cron/diagnosis_test.cc.
 
+#include <stdexcept>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <dutiful/cron.h>
 #include <dutiful/errors.h>
 #include <dutiful/testing.h>
 #include <dutiful/zone.h>
@@ -13,47 +16,150 @@ namespace {
 using namespace std::chrono_literals;
 using testing::ContainsRegex;
 
-TEST(E, has_the_names_and_messages_of_the_table) {
+// "field=name value=7": the details as a binding would read them.
+std::string details_of(const Error& error) {
+  std::string text;
+  for (const ErrorField& field : error.fields()) {
+    text.append(text.empty() ? "" : " ").append(field.name).append("=");
+    if (const auto* number = std::get_if<std::int64_t>(&field.value)) {
+      text += std::to_string(*number);
+    } else {
+      text += '"' + std::get<std::string>(field.value) + '"';
+    }
+  }
+  return text;
+}
+
+TEST(E, has_the_names_messages_and_details_of_the_table) {
+  const auto cause = std::make_exception_ptr(std::runtime_error{"disk full"});
   struct Row {
     const Error& error;
     const char* name;
     const char* message;
+    const char* details;
   };
   for (const Row& row : std::initializer_list<Row>{
            {RegistrationsNotArrayError{},
             "RegistrationsNotArrayError",
-            "Registrations must be an array"},
+            "Registrations must be an array",
+            ""},
            {RegistrationShapeError{3, "[]"},
             "RegistrationShapeError",
-            "Invalid registration shape: expected [string, string, function, Duration]"},
+            "Invalid registration shape: expected [string, string, function, Duration]",
+            R"(registrationIndex=3 received="[]")"},
+           {InvalidRegistrationError{"name", "", "is empty"},
+            "InvalidRegistrationError",
+            "Invalid registration: name \"\" is empty",
+            R"(field="name" value="" reason="is empty")"},
+           {InvalidRegistrationError{"a", "callback", "null", "is null"},
+            "InvalidRegistrationError",
+            "Invalid registration: callback of task \"a\" is null",
+            R"(field="callback" value="null" reason="is null")"},
            {ScheduleDuplicateTaskError{"a"},
             "ScheduleDuplicateTaskError",
-            "Task with name \"a\" is already scheduled"},
+            "Task with name \"a\" is already scheduled",
+            R"(taskName="a")"},
            {SchedulerAlreadyActiveError{"running"},
             "SchedulerAlreadyActiveError",
-            "Cannot initialize scheduler: scheduler is already running"},
+            "Cannot initialize scheduler: scheduler is already running",
+            R"(currentState="running")"},
+           {CronExpressionInvalidError{"Invalid cron expression \"x\": minute field is bad",
+                                       "x",
+                                       "minute",
+                                       "is bad",
+                                       cause},
+            "CronExpressionInvalidError",
+            "Invalid cron expression \"x\": minute field is bad",
+            R"(expression="x" field="minute" reason="is bad")"},
+           {InvalidCronExpressionError{{.expression = "x",
+           .field = "minute",
+           .field_value = "x",
+           .reason = "is bad",
+           .equivalent = ""}},
+            "InvalidCronExpressionError",
+            "Invalid cron expression \"x\": minute field is bad",
+            R"(expression="x" field="minute" reason="is bad")"},
+           {FieldParseError{"x", "minute", "is bad"},
+            "FieldParseError",
+            "is bad",
+            R"(fieldValue="x" fieldName="minute")"},
            {NegativeRetryDelayError{Duration{-1}},
             "NegativeRetryDelayError",
-            "Retry delay must be non-negative"},
-           {ScheduleTaskError{"a", "* * * * *", "no", nullptr},
+            "Retry delay must be non-negative",
+            "retryDelayMs=-1"},
+           {CronCalculationError{"0 0 30 2 *", "2025-03-03T10:00", "there is none"},
+            "CronCalculationError",
+            "Failed to calculate next occurrence: there is none",
+            R"(expression="0 0 30 2 *" currentTime="2025-03-03T10:00" cause="there is none")"},
+           {ScheduleTaskError{"a", "* * * * *", "disk full", cause},
             "ScheduleTaskError",
-            "Failed to schedule task 'a': no"},
-           {StopSchedulerError{"no", nullptr},
+            "Failed to schedule task 'a': disk full",
+            R"(name="a" cronExpression="* * * * *" cause="disk full")"},
+           {InitializeSchedulerError{"disk full", cause},
+            "InitializeSchedulerError",
+            "Failed to initialize scheduler: disk full",
+            R"(cause="disk full")"},
+           {StopSchedulerError{"disk full", cause},
             "StopSchedulerError",
-            "Failed to stop scheduler: no"},
+            "Failed to stop scheduler: disk full",
+            R"(cause="disk full")"},
            {TaskMissingFieldError{"state"},
             "TaskMissingFieldError",
-            "Missing required field: state"},
+            "Missing required field: state",
+            R"(field="state")"},
            {TaskInvalidTypeError{"state", "x", "integer", "text"},
             "TaskInvalidTypeError",
-            "Invalid type for field 'state': expected integer, got text"},
+            "Invalid type for field 'state': expected integer, got text",
+            R"(field="state" value="x" expectedType="integer" actualType="text")"},
            {TaskInvalidValueError{"state", "7", "no"},
             "TaskInvalidValueError",
-            "Invalid value for field 'state': no"},
+            "Invalid value for field 'state': no",
+            R"(field="state" value="7" reason="no")"},
+           {TaskInvalidStructureError{"The record is incomplete", "a"},
+            "TaskInvalidStructureError",
+            "The record is incomplete",
+            R"(value="a")"},
+           {TaskListMismatchError{"ours", "theirs"},
+            "TaskListMismatchError",
+            "The persisted tasks belong to scheduler theirs, not to ours, which runs; another "
+            "scheduler has replaced them",
+            R"(expected="ours" actual="theirs")"},
+           // Those that the table does not have.
+           {StateHeldError{"jobs.db", "process 7"},
+            "StateHeldError",
+            "The state \"jobs.db\" is in use by process 7; stop that scheduler first, or use "
+            "another state",
+            R"(state="jobs.db" holder="process 7")"},
+           {StoreError{"jobs.db", "is full"},
+            "StoreError",
+            "The state \"jobs.db\" is full",
+            R"(state="jobs.db" reason="is full")"},
+           {TraceError{"jobs.trace", "is full"},
+            "TraceError",
+            "The trace \"jobs.trace\" is full",
+            R"(file="jobs.trace" reason="is full")"},
+           {ThreadError{cause},
+            "ThreadError",
+            "Cannot initialize scheduler: no thread can be started; end other programs, or raise "
+            "the limit on threads",
+            R"(cause="disk full")"},
+           {ZoneError{"Mars", "there is no such zone"},
+            "ZoneError",
+            "Cannot load time zone \"Mars\": there is no such zone",
+            R"(zone="Mars" reason="there is no such zone")"},
        }) {
+    SCOPED_TRACE(row.name);
     EXPECT_EQ(row.error.name(), row.name);
     EXPECT_STREQ(row.error.what(), row.message);
+    EXPECT_EQ(details_of(row.error), row.details);
   }
+}
+
+// Where nothing was thrown, the reason is all there is of a cause.
+TEST(E, a_cause_need_not_be_an_exception) {
+  const StopSchedulerError error{"it was called by a callback", nullptr};
+  EXPECT_EQ(error.cause(), nullptr);
+  EXPECT_EQ(details_of(error), R"(cause="it was called by a callback")");
 }
 
 std::string registration_error(const Registration& registration) {

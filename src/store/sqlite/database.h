@@ -62,13 +62,11 @@ class DatabaseError : public StoreError {
                 std::string reason,
                 Kind kind = Kind::other,
                 std::exception_ptr cause = nullptr)
-      : StoreError(file, reason, std::move(cause)), reason_(std::move(reason)), kind_(kind) {}
+      : StoreError(file, std::move(reason), std::move(cause)), kind_(kind) {}
   [[nodiscard]] bool in_doubt() const noexcept override { return kind_ == Kind::in_doubt; }
-  [[nodiscard]] const std::string& reason() const noexcept { return reason_; }
   [[nodiscard]] Kind kind() const noexcept { return kind_; }
 
  private:
-  std::string reason_;
   Kind kind_;
 };
 
