@@ -34,6 +34,12 @@ StateHeldError::StateHeldError(std::string state, std::string holder)
 StoreError::StoreError(std::string state, const std::string& reason)
     : Error("The state " + quote(state) + " " + reason), state_(std::move(state)) {}
 
+// In milliseconds, for ISO 8601 has no words for it.
+ClockError::ClockError(Instant current_time)
+    : Error("The clock shows " + std::to_string(current_time.time_since_epoch().count()) +
+            " ms since 1970-01-01, which is outside the years 1 to 9999; set the clock"),
+      current_time_(current_time) {}
+
 TraceError::TraceError(std::string file, const std::string& reason)
     : Error("The trace " + quote(file) + " " + reason), file_(std::move(file)) {}
 

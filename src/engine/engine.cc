@@ -48,6 +48,11 @@ Engine::Engine(const Calendar& calendar,
       core_(calendar, policies.max_concurrent) {}
 
 void Engine::initialize(std::vector<TaskConfig> list, Instant now) {
+  if (!in_clock_range(now)) {
+    // Without a trace: there is no instant for it to bear.
+    reporter_.initialization_failed(ClockError{now}.what(), now);
+    throw ClockError{now};
+  }
   if (trace_.listens()) trace_.on(now, traced(list));
   bool takes_state = false;
   const auto how = [&](std::string_view name) -> TraceEvent {
@@ -100,6 +105,7 @@ void Engine::replace_list(std::vector<TaskConfig> list, Instant now) {
   }
   auto records = reconcile ? core_.records() : store.load();
   if (!reconcile && prepare_) now = prepare_();
+  if (!in_clock_range(now)) throw ClockError{now};
   if (trace_.wants_state()) tell_state(records);
   Plan plan = make_plan(std::move(list),
                         std::move(records),
@@ -117,6 +123,8 @@ void Engine::replace_list(std::vector<TaskConfig> list, Instant now) {
   core_ = std::move(next);
   if (opened) store_ = std::move(opened);
   lifecycle_ = Lifecycle::running;
+  time_ = now;
+  back_at_.reset();
   forget_store_error();
   watch([&] {
     trace_.on(now, InitSuccess{});
@@ -132,6 +140,18 @@ void Engine::tell_state(const std::vector<TaskRecord>& records) {
     state.push_back(durable_task(record.config, record.progress));
   }
   trace_.recover(state);
+}
+
+Instant Engine::follow(Instant clock) {
+  if (in_clock_range(clock)) {
+    back_at_.reset();
+    return time_ = clock;
+  }
+  const bool left_it = !std::exchange(back_at_, clock < clock_begin ? clock_begin : Instant::max());
+  if (left_it && lifecycle_ != Lifecycle::uninitialized) {
+    watch([&] { reporter_.clock_out_of_range(ClockError{clock}.what(), time_); });
+  }
+  return time_;
 }
 
 void Engine::stop(Instant now) {
@@ -164,6 +184,10 @@ void Engine::settle(Instant now) {
 }
 
 std::vector<Start> Engine::step(Instant now, std::size_t limit) {
+  if (!follows()) {
+    settle(now);
+    return {};
+  }
   // Unless the clock has been set back meanwhile.
   if (now < retry_store_at_ && retry_store_at_ - now <= retry_delay_) return {};
   postpone_ends(now);
@@ -190,6 +214,7 @@ std::vector<Start> Engine::step(Instant now, std::size_t limit) {
 
 Instant Engine::next_wake() const {
   if (lifecycle_ != Lifecycle::running && !owes_store()) return Instant::max();
+  if (back_at_) return *back_at_;
   const Instant wake = owes_store() ? no_instant : core_.next_wake();
   return std::max(wake, retry_store_at_);
 }
@@ -237,8 +262,9 @@ bool Engine::make_durable(const std::vector<Start>& starts, Instant now) {
                    lifecycle_ == Lifecycle::stopping ? retry_delay_max_stopping : retry_delay_max);
     retry_store_at_ = now + retry_delay_;
     watch([&] { reporter_.store_failed(store_error_, retry_store_at_, now); });
+    // Where time stands still, there is no later try.
     if (lifecycle_ == Lifecycle::stopping && core_.running() == 0 &&
-        ++stop_tries_ >= stop_tries_max) {
+        (++stop_tries_ >= stop_tries_max || !follows())) {
       // For the theory it dies here, and what it could not record was interrupted (H5).
       stop_error_ = store_error_;
       unrecorded_.clear();

@@ -15,8 +15,12 @@ constexpr std::chrono::minutes delay_max{1};
 // Counting what was missed ends somewhere; a task that missed so many has missed enough.
 constexpr std::int64_t missed_max = 1'000'000;
 
+Instant tellable(Instant instant) {
+  return std::clamp(instant, clock_begin, clock_end);
+}
+
 std::string time_text(Instant instant) {
-  return instant == no_instant ? std::string{"never"} : format_utc(instant);
+  return instant == no_instant ? std::string{"never"} : format_utc(tellable(instant));
 }
 
 void add(std::vector<EventField>& fields, std::string_view name, EventField::Value value) {
@@ -51,7 +55,7 @@ void Reporter::tell(std::string_view name,
                     std::vector<EventField> fields) {
   if (!sink_) return;
   try {
-    sink_({.name = name, .level = level, .at = at, .fields = std::move(fields)});
+    sink_({.name = name, .level = level, .at = tellable(at), .fields = std::move(fields)});
   } catch (...) {
     // It was asked not to. What it should have told is lost; the run it was about is not.
   }
@@ -255,6 +259,10 @@ void Reporter::clock_corrected(const std::string& name, Instant persisted, Insta
        now,
        {{"taskName", name}, {"persistedTime", time_text(persisted)}});
   gaps_told_ = std::min(gaps_told_, now);  // they come again
+}
+
+void Reporter::clock_out_of_range(const std::string& error, Instant now) {
+  tell("ClockOutOfRange", Level::error, now, {{"error", error}});
 }
 
 void Reporter::gaps(const Core& core, Instant now) {

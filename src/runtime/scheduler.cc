@@ -100,9 +100,9 @@ class Scheduler::Impl {
     }
     if (!enter_stopping()) return;
     try {
-      const Instant now = clock_->now();
+      const Instant clock = clock_->now();
       const Lock lock{engine_mutex_};
-      engine_.stop(now);
+      engine_.stop(engine_.follow(clock));
     } catch (...) {
       enter(State::running);
       throw;
@@ -266,18 +266,22 @@ class Scheduler::Impl {
     }
   }
 
+  // For all that the engine is told.
+  [[nodiscard]] Instant now() REQUIRES(engine_mutex_) { return engine_.follow(clock_->now()); }
+
   void set_alarm() REQUIRES(engine_mutex_) {
-    alarm_ = std::min(engine_.next_wake(), next_deadline());
-    alarm_set_ = clock_->now();
+    alarm_set_ = now();
+    alarm_ = engine_.next_wake();
+    if (engine_.follows()) alarm_ = std::min(alarm_, next_deadline());
     clock_->set_alarm(alarm_);
   }
 
   // It asked to be woken then, and was so much later: the process was stopped, the machine slept,
   // or the clock was set forward. For the theory that time was frozen.
   void note_freeze() REQUIRES(engine_mutex_) {
-    const Instant now = clock_->now();
-    if (alarm_ > alarm_set_ && now > alarm_ && now - alarm_ > freeze_min) {
-      trace_->on(alarm_, Freeze{now});
+    const Instant woken = now();
+    if (alarm_ > alarm_set_ && woken > alarm_ && woken - alarm_ > freeze_min) {
+      trace_->on(alarm_, Freeze{woken});
     }
     alarm_ = Instant::min();
   }
@@ -339,7 +343,7 @@ class Scheduler::Impl {
   void tell_exhausted(const char* error, Duration delay) noexcept {
     try {
       const Instant now = clock_->now();
-      reporter_.exhausted(error, now + delay, now);
+      reporter_.exhausted(error, later(now, delay), now);
     } catch (...) {
       // There is no memory to say so.
     }
@@ -347,7 +351,7 @@ class Scheduler::Impl {
 
   // One step of the engine; says whether there may be more to do at once.
   bool step() REQUIRES(engine_mutex_) {
-    const Instant now = clock_->now();
+    const Instant now = this->now();
     ended_.append(mailbox_->take());
     const bool ended = !ended_.empty();
     for (; !ended_.empty(); ended_.pop()) take_end(ended_.front(), now);
@@ -360,7 +364,7 @@ class Scheduler::Impl {
     starts_per_step_ = std::min(2 * starts_per_step_, starts_per_step_max);
     std::ranges::reverse(undispatched_);
     dispatch();
-    if (polling) engine_.reporter().poll_completed(started, clock_->now() - now, now);
+    if (polling) engine_.reporter().poll_completed(started, this->now() - now, now);
     return started > 0 || ended;
   }
 

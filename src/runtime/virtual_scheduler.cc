@@ -14,11 +14,21 @@ namespace {
 // More retries at one instant than any test means: a task that fails at once is retried at once.
 constexpr std::size_t retries_at_once_max = 100'000;
 
+// Requires an instant in the range of clocks, which is far from where milliseconds overflow.
+Instant sum(Instant instant, Duration duration) {
+  if (duration > Duration::max() / 2) return Instant::max();
+  if (duration < Duration::min() / 2) return Instant::min();
+  return instant + duration;
+}
+
 }  // namespace
 
 class VirtualScheduler::Impl {
  public:
-  Impl(Instant now, Options options) : now_(now), options_(std::move(options)) { boot(); }
+  Impl(Instant now, Options options) : now_(now), options_(std::move(options)) {
+    if (!in_clock_range(now)) throw ClockError{now};
+    boot();
+  }
 
   void boot() {
     mailbox_ = std::make_shared<Mailbox>();  // that of a crash before is nobody's
@@ -60,6 +70,9 @@ class VirtualScheduler::Impl {
   }
 
   void advance(Duration duration) {
+    if (duration < clock_begin - now_ || duration >= clock_end - now_) {
+      throw ClockError{sum(now_, duration)};
+    }
     const Instant until = now_ + duration;
     run_due();
     while (engine_->next_wake() <= until) {

@@ -35,6 +35,10 @@ TEST(E, has_the_names_and_messages_of_the_table) {
            {StopSchedulerError{"no", nullptr},
             "StopSchedulerError",
             "Failed to stop scheduler: no"},
+           {ClockError{Instant::max()},
+            "ClockError",
+            "The clock shows 9223372036854775807 ms since 1970-01-01, which is outside the years 1 "
+            "to 9999; set the clock"},
            {TaskMissingFieldError{"state"},
             "TaskMissingFieldError",
             "Missing required field: state"},
