@@ -178,6 +178,18 @@ class ThreadError : public Error {
   [[nodiscard]] std::vector<ErrorField> fields() const override;
 };
 
+// The clock is outside the years 1 to 9999. Nothing was changed.
+class ClockError : public Error {
+ public:
+  explicit ClockError(Instant current_time);
+  [[nodiscard]] std::string_view name() const noexcept override { return "ClockError"; }
+  [[nodiscard]] std::vector<ErrorField> fields() const override;
+  [[nodiscard]] Instant current_time() const noexcept { return current_time_; }
+
+ private:
+  Instant current_time_;
+};
+
 // The trace cannot be written, is used by another scheduler, or is none. Nothing was changed.
 class TraceError : public Error {
  public:

@@ -29,6 +29,9 @@ struct Registration {
 };
 
 // Where a scheduler takes the time from; a test may have its own. Safe to use from any thread.
+//
+// While it is outside the years 1 to 9999 initialize() throws ClockError, and a scheduler that runs
+// starts nothing, tells ClockOutOfRange, and goes on when the clock is back.
 class Clock {
  public:
   virtual ~Clock() = default;

@@ -57,6 +57,7 @@ class ManualClock : public Clock {
 // count: it remembers in memory, and crash() forgets all but that.
 class VirtualScheduler {
  public:
+  // Throws ClockError for an instant outside the years 1 to 9999.
   explicit VirtualScheduler(Instant now, Options options = {});
   ~VirtualScheduler();
   VirtualScheduler(const VirtualScheduler&) = delete;
@@ -69,6 +70,7 @@ class VirtualScheduler {
   // As if the process had died: runs that are going on are interrupted.
   void crash();
 
+  // Throws ClockError if that leads out of the years 1 to 9999, and then nothing has happened.
   void advance(Duration duration);
   [[nodiscard]] Instant now() const;
 

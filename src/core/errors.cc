@@ -50,6 +50,12 @@ StoreError::StoreError(std::string state, std::string reason, std::exception_ptr
       state_(std::move(state)),
       reason_(std::move(reason)) {}
 
+// In milliseconds, for ISO 8601 has no words for it.
+ClockError::ClockError(Instant current_time)
+    : Error("The clock shows " + std::to_string(current_time.time_since_epoch().count()) +
+            " ms since 1970-01-01, which is outside the years 1 to 9999; set the clock"),
+      current_time_(current_time) {}
+
 TraceError::TraceError(std::string file, std::string reason)
     : Error("The trace " + quote(file) + " " + reason),
       file_(std::move(file)),
@@ -107,6 +113,10 @@ std::vector<ErrorField> StateHeldError::fields() const {
 
 std::vector<ErrorField> StoreError::fields() const {
   return {{"state", state_}, {"reason", reason_}};
+}
+
+std::vector<ErrorField> ClockError::fields() const {
+  return {{"currentTimeMs", std::int64_t{current_time_.time_since_epoch().count()}}};
 }
 
 std::vector<ErrorField> ThreadError::fields() const {

@@ -1,6 +1,7 @@
 // What the scheduler knows of a task: how it is registered, and how far it has come.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -17,10 +18,21 @@ inline constexpr Instant no_instant = Instant::min();
   return instant == no_instant ? std::nullopt : std::optional{instant};
 }
 
-// So long after, or the end of the year 9999 where that comes first: delays may be of any length.
+// The instants that a clock may show, the first one included and the last one not: the years 1 to
+// 9999, without their last millisecond. That is where later() puts what would come after them, so
+// it is never due.
+inline constexpr Instant clock_begin = std::chrono::sys_days{year_min / 1 / 1};
+inline constexpr Instant clock_end =
+    std::chrono::sys_days{year_max / 12 / 31} + std::chrono::days{1} - Duration{1};
+
+[[nodiscard]] constexpr bool in_clock_range(Instant instant) {
+  return clock_begin <= instant && instant < clock_end;
+}
+
+// So long after, or `clock_end` where that comes first: delays may be of any length.
 [[nodiscard]] constexpr Instant later(Instant from, Duration by) {
-  constexpr Instant end = std::chrono::sys_days{year_max / 12 / 31};
-  return by > end - from ? end : from + by;
+  from = std::clamp(from, clock_begin, clock_end);
+  return by > clock_end - from ? clock_end : from + by;
 }
 
 // How a task is registered. Compared by the exact text (RULES P3).

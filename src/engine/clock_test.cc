@@ -132,5 +132,102 @@ TEST_F(EngineTest, names_the_time_that_was_ahead_of_the_clock) {
               ElementsAre(HasSubstr("\"persistedTime\":\"2025-03-03T10:00:30.000Z\"")));
 }
 
+const Instant outside[] = {std::chrono::sys_days{std::chrono::year{10000} / 1 / 1},
+                           std::chrono::sys_days{std::chrono::year{12000} / 1 / 1},
+                           Instant::max(),
+                           std::chrono::sys_days{std::chrono::year{0} / 12 / 31},
+                           Instant::min()};
+
+// I2: and says which.
+TEST_F(EngineTest, refuses_a_clock_outside_the_years_that_there_are) {
+  for (const Instant clock : outside) {
+    const std::string value = std::to_string(clock.time_since_epoch().count());
+    events.clear();
+    now = clock;
+    try {
+      initialize("* * * * *");
+      FAIL();
+    } catch (const ClockError& error) {
+      EXPECT_EQ(error.what(),
+                "The clock shows " + value +
+                    " ms since 1970-01-01, which is outside the years 1 to 9999; set the clock");
+      EXPECT_EQ(error.current_time(), clock);
+    }
+    EXPECT_THAT(events,
+                ElementsAre(HasSubstr("SchedulerInitializationStarted"),
+                            testing::AllOf(HasSubstr("SchedulerInitializationFailed"),
+                                           HasSubstr("The clock shows " + value))));
+    EXPECT_TRUE(state->rows.empty());
+    EXPECT_EQ(engine->lifecycle(), Lifecycle::uninitialized);
+  }
+  now = at("2025-03-03T10:00:30Z");
+  initialize("* * * * *");
+  EXPECT_EQ(engine->step(now).size(), 1);
+}
+
+// I2: the clock leaves them while what a process before has left is cleared away.
+TEST_F(EngineTest, refuses_a_clock_that_leaves_its_range_in_the_preparation) {
+  Engine prepared{Calendar{Zone::utc()},
+                  policies,
+                  [this] { return std::make_unique<FaultyStore>(state, faults); },
+                  *this,
+                  {},
+                  [] { return Instant::max(); }};
+  EXPECT_THROW(prepared.initialize({{.name = "a", .cron = "* * * * *", .retry_delay = 1min}}, now),
+               ClockError);
+  EXPECT_TRUE(state->rows.empty());
+}
+
+// T7, X3: what ends meanwhile is recorded as of the last instant that the clock has shown.
+TEST_F(EngineTest, starts_nothing_while_the_clock_is_outside_its_range) {
+  for (const Instant clock : outside) {
+    SCOPED_TRACE(clock.time_since_epoch().count());
+    events.clear();
+    initialize("* * * * *", 0ms);
+    auto starts = engine->step(engine->follow(now));
+    ASSERT_EQ(starts.size(), 1);
+
+    for (int steps = 0; steps < 3; ++steps) {
+      EXPECT_EQ(engine->follow(clock), now);
+      if (steps == 1) engine->end(starts[0].task, Outcome::failure, now, "no");
+      EXPECT_TRUE(engine->step(now).empty());
+    }
+    EXPECT_EQ(engine->next_wake(), clock < now ? at("0001-01-01T00:00:00Z") : Instant::max());
+    EXPECT_EQ(stored().last_failure, now);
+    EXPECT_EQ(stored().retry_at, now);
+    EXPECT_THAT(told("ClockOutOfRange"),
+                ElementsAre(testing::AllOf(HasSubstr("\"level\":\"ERROR\""),
+                                           HasSubstr("outside the years 1 to 9999"))));
+
+    now += 10s;
+    starts = engine->step(engine->follow(now));
+    ASSERT_EQ(starts.size(), 1);
+    EXPECT_EQ(starts[0].reason, Reason::retry);
+    EXPECT_TRUE(told("ClockCorrected").empty());
+    engine->end(starts[0].task, Outcome::success, now);
+
+    // Once each time.
+    EXPECT_EQ(engine->follow(clock), now);
+    EXPECT_EQ(told("ClockOutOfRange").size(), 2);
+    engine->stop(now);
+    engine->settle(now);
+    EXPECT_EQ(engine->lifecycle(), Lifecycle::uninitialized);
+    now += 1min;  // in which it is due again
+  }
+}
+
+// I5: there is no later by a clock that stands still.
+TEST_F(EngineTest, gives_up_on_a_store_at_once_while_the_clock_is_outside_its_range) {
+  initialize("* * * * *");
+  const auto starts = engine->step(engine->follow(now));
+  faults.commit = 1;
+  now = engine->follow(Instant::max());
+  engine->end(starts[0].task, Outcome::success, now);
+  engine->stop(now);
+  EXPECT_TRUE(engine->step(now).empty());
+  EXPECT_EQ(engine->lifecycle(), Lifecycle::uninitialized);
+  EXPECT_TRUE(engine->stop_error());
+}
+
 }  // namespace
 }  // namespace dutiful

@@ -46,10 +46,14 @@ Engine::Engine(const Calendar& calendar,
       trace_(trace),
       reporter_(std::move(events), calendar),
       calendar_(calendar),
-      core_(calendar, policies.max_concurrent) {}
+      core_(calendar, policies.max_concurrent) {
+  (void)as_initialize_error(nullptr);
+}
 
 void Engine::initialize(std::vector<TaskConfig> list, Instant now, TracedCall call) {
-  if (!call.told_by_caller && trace_.listens()) trace_.on(now, traced(list, call.number));
+  // A trace has no words for an instant outside the years 1 to 9999.
+  const bool tells = !call.told_by_caller && trace_.listens() && in_clock_range(now);
+  if (tells) trace_.on(now, traced(list, call.number));
   const bool reconcile =
       lifecycle_ == Lifecycle::running && policies_.reinitialize == Reinitialize::reconcile;
   try {
@@ -61,18 +65,20 @@ void Engine::initialize(std::vector<TaskConfig> list, Instant now, TracedCall ca
         reconcile ? Reporter::Initialization::again : Reporter::Initialization::first,
         list.size(),
         now);
+    if (!in_clock_range(now)) throw ClockError{now};
     validate(list);
     replace_list(std::move(list), now, call.number);
   } catch (...) {
-    fail_initialization(call, now);
-    throw;
+    const std::exception_ptr error = as_initialize_error(std::current_exception());
+    fail_initialization(error, call, now);
+    std::rethrow_exception(error);
   }
 }
 
-// Requires that the error is being handled.
-void Engine::fail_initialization(TracedCall call, Instant now) noexcept {
-  const std::exception_ptr error = std::current_exception();
-  if (!call.told_by_caller) {
+void Engine::fail_initialization(const std::exception_ptr& error,
+                                 TracedCall call,
+                                 Instant now) noexcept {
+  if (!call.told_by_caller && in_clock_range(now)) {
     watch([&] {
       trace_.on(now, refusal_of(error, call.number));
       trace_.flush();
@@ -95,6 +101,7 @@ void Engine::replace_list(std::vector<TaskConfig> list, Instant now, CallNumber 
   }
   auto stored = reconcile ? core_.stored() : store.load();
   if (!reconcile && prepare_) now = prepare_();
+  if (!in_clock_range(now)) throw ClockError{now};
   if (trace_.wants_state()) tell_state(stored.records);
   Plan plan = make_plan(std::move(list),
                         std::move(stored),
@@ -112,6 +119,8 @@ void Engine::replace_list(std::vector<TaskConfig> list, Instant now, CallNumber 
   core_ = std::move(next);
   if (opened) store_ = std::move(opened);
   lifecycle_ = Lifecycle::running;
+  time_ = now;
+  back_at_.reset();
   forget_store_error();
   watch([&] {
     trace_.on(now, InitSuccess{call});
@@ -127,6 +136,18 @@ void Engine::tell_state(const std::vector<TaskRecord>& records) {
     state.push_back(durable_task(record.config, record.progress));
   }
   trace_.recover(state);
+}
+
+Instant Engine::follow(Instant clock) {
+  if (in_clock_range(clock)) {
+    back_at_.reset();
+    return time_ = clock;
+  }
+  const bool left_it = !std::exchange(back_at_, clock < clock_begin ? clock_begin : Instant::max());
+  if (left_it && lifecycle_ != Lifecycle::uninitialized) {
+    watch([&] { reporter_.clock_out_of_range(ClockError{clock}.what(), time_); });
+  }
+  return time_;
 }
 
 void Engine::stop(Instant now, TracedCall call) {
@@ -179,6 +200,10 @@ void Engine::settle(Instant now) {
 }
 
 std::vector<Start> Engine::step(Instant now, std::size_t limit) {
+  if (!follows()) {
+    settle(now);
+    return {};
+  }
   // Unless the clock has been set back meanwhile.
   if (now < retry_store_at_ && retry_store_at_ - now <= retry_delay_) return {};
   postpone_ends(now);
@@ -205,6 +230,7 @@ std::vector<Start> Engine::step(Instant now, std::size_t limit) {
 
 Instant Engine::next_wake() const {
   if (lifecycle_ != Lifecycle::running && !owes_store()) return Instant::max();
+  if (back_at_) return *back_at_;
   const Instant wake = owes_store() ? no_instant : core_.next_wake();
   return std::max(wake, retry_store_at_);
 }
@@ -252,8 +278,9 @@ bool Engine::make_durable(const std::vector<Start>& starts, Instant now) {
                    lifecycle_ == Lifecycle::stopping ? retry_delay_max_stopping : retry_delay_max);
     retry_store_at_ = now + retry_delay_;
     watch([&] { reporter_.store_failed(store_error_, retry_store_at_, now); });
+    // Where time stands still, there is no later try.
     if (lifecycle_ == Lifecycle::stopping && core_.running() == 0 &&
-        ++stop_tries_ >= stop_tries_max) {
+        (++stop_tries_ >= stop_tries_max || !follows())) {
       // For the theory it dies here, and what it could not record was interrupted (H5).
       stop_error_ = store_error_;
       unrecorded_.clear();

@@ -45,6 +45,12 @@ class Engine {
   // RULES I3, I4, P2-P5. Throws the errors of RULES E, and then nothing has changed.
   void initialize(std::vector<TaskConfig> list, Instant now, TracedCall call = {});
 
+  // What time it is by a clock that shows this, for all that follow. For a clock outside the years
+  // 1 to 9999 time stands still: no such instant can be recorded. Until the clock is back, ends are
+  // recorded and nothing starts, which is told.
+  [[nodiscard]] Instant follow(Instant clock);
+  [[nodiscard]] bool follows() const { return !back_at_; }
+
   // From here on nothing starts (RULES I5). It has stopped when lifecycle() says uninitialized: at
   // once, or with the settle() or step() that records the last end.
   void stop(Instant now, TracedCall call = {});
@@ -91,7 +97,7 @@ class Engine {
 
   void replace_list(std::vector<TaskConfig> list, Instant now, CallNumber call);
   void tell_state(const std::vector<TaskRecord>& records);
-  void fail_initialization(TracedCall call, Instant now) noexcept;
+  void fail_initialization(const std::exception_ptr& error, TracedCall call, Instant now) noexcept;
   void tell_end(End& end, Instant now) noexcept;
   void postpone_ends(Instant now);
   [[nodiscard]] std::vector<RowUpdate> updates_of(const std::vector<Start>& starts) const;
@@ -119,6 +125,9 @@ class Engine {
   Core core_;
   std::unique_ptr<Store> store_;
   Lifecycle lifecycle_ = Lifecycle::uninitialized;
+  Instant time_ = clock_begin;  // the newest that the clock has shown, in its range
+  // Where the clock is outside its range: when it will be back if it just goes on.
+  std::optional<Instant> back_at_;
   std::vector<CallNumber> stops_waiting_;  // that the engine tells the trace of
   bool stop_told_by_caller_ = false;
   std::vector<End> unrecorded_;             // ends that the core knows and the store does not

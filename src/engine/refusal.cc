@@ -1,5 +1,7 @@
 #include "engine/refusal.h"
 
+#include <new>
+
 #include <dutiful/errors.h>
 
 namespace dutiful {
@@ -24,6 +26,31 @@ RefusalCause cause_of(const Error& error) {
 }
 
 }  // namespace
+
+std::exception_ptr as_initialize_error(const std::exception_ptr& error) noexcept {
+  // Made while there is memory: the first engine sees to that.
+  static const std::exception_ptr out_of_memory =
+      std::make_exception_ptr(InitializeSchedulerError{"memory is exhausted", nullptr});
+  try {
+    const auto wrapped = [&](const char* reason) {
+      return std::make_exception_ptr(InitializeSchedulerError{reason, error});
+    };
+    try {
+      if (error) std::rethrow_exception(error);
+      return out_of_memory;
+    } catch (const Error&) {
+      return error;
+    } catch (const std::bad_alloc&) {
+      return out_of_memory;
+    } catch (const std::exception& foreign) {
+      return wrapped(foreign.what());
+    } catch (...) {
+      return wrapped("unknown error");
+    }
+  } catch (...) {
+    return out_of_memory;
+  }
+}
 
 InitFailure refusal_of(const std::exception_ptr& error, CallNumber call) {
   try {

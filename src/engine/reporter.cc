@@ -14,6 +14,14 @@ namespace {
 // RULES R1: later than this is worth a warning.
 constexpr std::chrono::minutes delay_max{1};
 
+Instant tellable(Instant instant) {
+  return std::clamp(instant, clock_begin, clock_end);
+}
+
+std::string time_text(Instant instant) {
+  return format_utc(tellable(instant));
+}
+
 void add(std::vector<EventField>& fields, std::string_view name, EventField::Value value) {
   EventField field{name, std::move(value)};
   fields.push_back(std::move(field));
@@ -46,7 +54,7 @@ void Reporter::tell(std::string_view name,
                     std::vector<EventField> fields) {
   if (!sink_) return;
   try {
-    sink_({.name = name, .level = level, .at = at, .fields = std::move(fields)});
+    sink_({.name = name, .level = level, .at = tellable(at), .fields = std::move(fields)});
   } catch (...) {
     // It was asked not to. What it should have told is lost; the run it was about is not.
   }
@@ -69,7 +77,7 @@ void Reporter::initialization_completed(Initialization kind, const Plan& plan, I
   for (const TaskRecord& removed : plan.removed) {
     std::vector<EventField> fields{{"taskName", removed.config.name}};
     if (const Instant last = removed.progress.last_attempt; last != no_instant) {
-      add(fields, "lastExecutionTime", format_utc(last));
+      add(fields, "lastExecutionTime", time_text(last));
     }
     tell("TaskRemoved", Level::info, now, std::move(fields));
   }
@@ -127,7 +135,7 @@ void Reporter::tell_task(const PlannedTask& task, Instant now) {
          Level::warning,
          now,
          {name,
-          {"lastExecutionTime", format_utc(task.progress.last_attempt)},
+          {"lastExecutionTime", time_text(task.progress.last_attempt)},
           {"schedulerIdentifier", task.before->scheduler}});
   }
   if (task.corrected_from != no_instant) {
@@ -175,7 +183,7 @@ void Reporter::poll_started(std::size_t tasks, Instant now) {
   tell("PollStarted",
        Level::debug,
        now,
-       {{"pollTime", format_utc(now)}, {"scheduledTaskCount", static_cast<std::int64_t>(tasks)}});
+       {{"pollTime", time_text(now)}, {"scheduledTaskCount", static_cast<std::int64_t>(tasks)}});
 }
 
 void Reporter::poll_completed(std::size_t executed, Duration duration, Instant now) {
@@ -184,7 +192,7 @@ void Reporter::poll_completed(std::size_t executed, Duration duration, Instant n
   tell("PollCompleted",
        Level::debug,
        now,
-       {{"pollTime", format_utc(now)},
+       {{"pollTime", time_text(now)},
         {"tasksEvaluated", count},
         {"tasksExecuted", count},
         {"duration", duration.count()}});
@@ -207,7 +215,7 @@ void Reporter::run_started(const Start& start, const Core::Task& task, const Cro
   }
 
   std::vector<EventField> fields{
-      name, {"scheduledTime", format_utc(start.scheduled)}, {"actualTime", format_utc(start.at)}};
+      name, {"scheduledTime", time_text(start.scheduled)}, {"actualTime", time_text(start.at)}};
   if (start.reason == Reason::retry) add(fields, "isRetry", true);
   if (start.reason == Reason::cron || start.reason == Reason::boot) {
     const std::chrono::local_time<Duration> local{
@@ -230,7 +238,7 @@ void Reporter::run_started(const Start& start, const Core::Task& task, const Cro
     tell("SchedulingDelayed",
          Level::warning,
          start.at,
-         {name, {"dueTime", format_utc(due)}, {"delay", (start.at - due).count()}});
+         {name, {"dueTime", time_text(due)}, {"delay", (start.at - due).count()}});
   }
 }
 
@@ -255,7 +263,7 @@ void Reporter::run_ended(const std::string& name,
       {"taskName", name}, {"duration", ending.duration.count()}, {"success", success}};
   if (success) return tell("TaskRunCompleted", Level::info, now, std::move(fields));
   add(fields, "error", ending.error);
-  if (progress.retry_at != no_instant) add(fields, "nextRetryAt", format_utc(progress.retry_at));
+  if (progress.retry_at != no_instant) add(fields, "nextRetryAt", time_text(progress.retry_at));
   tell("TaskRunFailed", Level::warning, now, std::move(fields));
 }
 
@@ -263,8 +271,12 @@ void Reporter::clock_corrected(const std::string& name, Instant persisted, Insta
   tell("ClockCorrected",
        Level::warning,
        now,
-       {{"taskName", name}, {"persistedTime", format_utc(persisted)}});
+       {{"taskName", name}, {"persistedTime", time_text(persisted)}});
   gaps_told_ = std::min(gaps_told_, now);  // they come again
+}
+
+void Reporter::clock_out_of_range(const std::string& error, Instant now) {
+  tell("ClockOutOfRange", Level::error, now, {{"error", error}});
 }
 
 void Reporter::gaps(const Core& core, Instant now) {
@@ -292,14 +304,14 @@ void Reporter::exhausted(const std::string& error, Instant next_try, Instant now
   tell("ResourcesExhausted",
        Level::error,
        now,
-       {{"error", error}, {"nextTryAt", format_utc(next_try)}});
+       {{"error", error}, {"nextTryAt", time_text(next_try)}});
 }
 
 void Reporter::store_failed(const std::exception_ptr& error, Instant next_try, Instant now) {
   tell("StoreFailed",
        Level::error,
        now,
-       {{"error", message_of(error)}, {"nextTryAt", format_utc(next_try)}});
+       {{"error", message_of(error)}, {"nextTryAt", time_text(next_try)}});
 }
 
 }  // namespace dutiful

@@ -11,7 +11,8 @@
 
 namespace dutiful {
 
-// Every function tells one thing that happened; without a sink it costs nothing.
+// Every function tells one thing that happened; without a sink it costs nothing. An instant outside
+// the years 1 to 9999 is told as the nearest inside.
 class Reporter {
  public:
   Reporter(EventSink sink, Calendar calendar);
@@ -38,6 +39,9 @@ class Reporter {
 
   // RULES T7: a task goes by a clock that was set back; `persisted` is what its record said.
   void clock_corrected(const std::string& name, Instant persisted, Instant now);
+
+  // The clock cannot be gone by, and nothing starts until it can.
+  void clock_out_of_range(const std::string& error, Instant now);
 
   // What the clocks have jumped over since the last call, for every task that was due in it (T3).
   void gaps(const Core& core, Instant now);

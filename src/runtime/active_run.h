@@ -1,6 +1,7 @@
 // A run from its start to its end: what a worker calls, and what the loop is told.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <string>
 
@@ -64,7 +65,7 @@ class Mailbox {
       : clock_(clock), wake_up_(wake_up) {}
 
   void put(std::shared_ptr<ActiveRun> ended) noexcept {
-    ended->returned = clock_.now();
+    ended->returned = std::clamp(clock_.now(), clock_begin, clock_end);
     ended->duration = clock_.monotonic() - ended->began;
     const Lock lock{mutex_};
     const bool first = ended_.empty();

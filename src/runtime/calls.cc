@@ -6,6 +6,8 @@
 
 #include <dutiful/errors.h>
 
+#include "core/task.h"
+
 namespace dutiful {
 
 Calls::Calls(const Clock& clock, Reinitialize policy, bool traced)
@@ -123,7 +125,9 @@ bool Calls::is_idle() {
 void Calls::trace(TraceEvent event) noexcept {
   if (!traced_) return;
   try {
-    untold_.push_back({clock_.now(), std::move(event)});
+    // A trace has no words for other instants.
+    const Instant at = std::clamp(clock_.now(), clock_begin, clock_end);
+    untold_.push_back({at, std::move(event)});
   } catch (const std::exception&) {
     // For want of memory. What it is about happens all the same.
   }

@@ -22,13 +22,15 @@ void ManualClock::set(Instant now) {
   std::unique_lock lock{mutex_};
   const bool back = now < now_;
   now_ = now;
-  // Without an alarm there is nobody to wait for.
-  if (alarm_ == Instant::max() || (alarm_ > now && !back)) return;
+  if (alarm_ > now && !back) return;
   const std::uint64_t before = alarms_;
   const std::uint64_t one = 1;
   [[maybe_unused]] const ssize_t size = write(descriptor_, &one, sizeof one);
+  // Without an alarm there is nobody to wait for.
+  if (alarm_ == Instant::max()) return;
   // An alarm that is due already was set by a step that had not seen the new time.
-  alarm_set_.wait(lock, [&] { return alarms_ != before && alarm_ > now_; });
+  alarm_set_.wait(lock,
+                  [&] { return alarms_ != before && (alarm_ > now_ || alarm_ == Instant::max()); });
 }
 
 void ManualClock::advance(Duration duration) {

@@ -88,10 +88,11 @@ class Scheduler::Impl {
     try {
       take_list(std::move(registrations), call);
     } catch (...) {
-      calls_.leave_initialize(refusal_of(std::current_exception(), call.number));
+      const std::exception_ptr error = as_initialize_error(std::current_exception());
+      calls_.leave_initialize(refusal_of(error, call.number));
       wake_up_.ring();
       tell_calls();
-      throw;
+      std::rethrow_exception(error);
     }
     calls_.leave_initialize();
     wake_up_.ring();
@@ -315,16 +316,21 @@ class Scheduler::Impl {
     }
   }
 
+  // For all that the engine is told.
+  [[nodiscard]] Instant now() REQUIRES(engine_mutex_) { return engine_.follow(clock_->now()); }
+
   void set_alarm() REQUIRES(engine_mutex_) {
-    alarm_ = held_ ? next_deadline() : std::min(engine_.next_wake(), next_deadline());
-    alarm_set_ = clock_->now();
+    alarm_set_ = now();
+    alarm_ = held_ ? Instant::max() : engine_.next_wake();
+    if (engine_.follows()) alarm_ = std::min(alarm_, next_deadline());
     clock_->set_alarm(alarm_);
   }
 
   // It asked to be woken then, and was so much later: the process was stopped, the machine slept,
   // or the clock was set forward. For the theory that time was frozen, until something happened.
   void note_freeze(Instant until) REQUIRES(engine_mutex_) {
-    if (alarm_ > alarm_set_ && until > alarm_ && until - alarm_ > freeze_min) {
+    if (alarm_ > alarm_set_ && in_clock_range(until) && until > alarm_ &&
+        until - alarm_ > freeze_min) {
       trace_->on(alarm_, Freeze{until});
     }
     alarm_ = Instant::min();
@@ -396,7 +402,7 @@ class Scheduler::Impl {
   void tell_exhausted(const char* error, Duration delay) noexcept {
     try {
       const Instant now = clock_->now();
-      reporter_.exhausted(error, now + delay, now);
+      reporter_.exhausted(error, later(now, delay), now);
     } catch (...) {
       // There is no memory to say so.
     }
@@ -404,9 +410,10 @@ class Scheduler::Impl {
 
   // One step of the engine; says whether there may be more to do at once.
   bool step() REQUIRES(engine_mutex_) {
-    const auto [now, stop, events] = take_calls();
-    held_ = stop == Calls::Stop::soon;
-    if (stop == Calls::Stop::now && engine_.lifecycle() == Lifecycle::running) {
+    const Calls::News news = take_calls();
+    const Instant now = engine_.follow(news.now);
+    held_ = news.stop == Calls::Stop::soon;
+    if (news.stop == Calls::Stop::now && engine_.lifecycle() == Lifecycle::running) {
       engine_.stop(now, {.number = {}, .told_by_caller = true});
     }
     if (engine_.lifecycle() == Lifecycle::uninitialized) return false;
@@ -581,7 +588,9 @@ void Scheduler::stop() {
 }
 
 std::vector<std::string> Scheduler::stop(Duration patience) {
-  return impl_->stop(std::chrono::steady_clock::now() + std::max(patience, Duration::zero()));
+  constexpr Duration patience_max = std::chrono::days{36'525};  // far from where clocks overflow
+  patience = std::clamp(patience, Duration::zero(), patience_max);
+  return impl_->stop(std::chrono::steady_clock::now() + patience);
 }
 
 }  // namespace dutiful

@@ -28,11 +28,21 @@ class VirtualClock : public Clock {
   Instant instant;
 };
 
+// Requires an instant in the range of clocks, which is far from where milliseconds overflow.
+Instant sum(Instant instant, Duration duration) {
+  if (duration > Duration::max() / 2) return Instant::max();
+  if (duration < Duration::min() / 2) return Instant::min();
+  return instant + duration;
+}
+
 }  // namespace
 
 class VirtualScheduler::Impl {
  public:
-  Impl(Instant now, Options options) : clock_(now), options_(std::move(options)) { boot(); }
+  Impl(Instant now, Options options) : clock_(now), options_(std::move(options)) {
+    if (!in_clock_range(now)) throw ClockError{now};
+    boot();
+  }
 
   void boot() {
     mailbox_ = std::make_shared<Mailbox>(clock_);  // that of a crash before is nobody's
@@ -76,6 +86,9 @@ class VirtualScheduler::Impl {
   }
 
   void advance(Duration duration) {
+    if (duration < clock_begin - now() || duration >= clock_end - now()) {
+      throw ClockError{sum(now(), duration)};
+    }
     const Instant until = now() + duration;
     run_due();
     for (Instant wake = next_wake(); wake <= until; wake = next_wake()) {

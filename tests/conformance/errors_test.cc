@@ -103,6 +103,11 @@ TEST(E, has_the_names_messages_and_details_of_the_table) {
             "StopSchedulerError",
             "Failed to stop scheduler: disk full",
             R"(cause="disk full")"},
+           {ClockError{Instant::max()},
+            "ClockError",
+            "The clock shows 9223372036854775807 ms since 1970-01-01, which is outside the years 1 "
+            "to 9999; set the clock",
+            "currentTimeMs=9223372036854775807"},
            {TaskMissingFieldError{"state"},
             "TaskMissingFieldError",
             "Missing required field: state",
