@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include <dutiful/cron.h>
@@ -30,9 +31,14 @@ class Calendar {
   explicit Calendar(const Zone& zone,
                     RepeatedMinutes repeated_minutes = RepeatedMinutes::both) noexcept;
 
-  // Throw CronCalculationError where the civil years 1 to 9999 hold none.
-  [[nodiscard]] Instant next(const CronExpression& cron, Instant after) const;
-  [[nodiscard]] Instant previous(const CronExpression& cron, Instant from) const;
+  // Throw CronCalculationError where the civil years 1 to 9999 hold none, with `text` as the
+  // expression: the one that `cron` was read from, if it is given, else its to_string().
+  [[nodiscard]] Instant next(const CronExpression& cron,
+                             Instant after,
+                             std::string_view text = {}) const;
+  [[nodiscard]] Instant previous(const CronExpression& cron,
+                                 Instant from,
+                                 std::string_view text = {}) const;
 
   // The same, with nothing instead of the exception.
   [[nodiscard]] std::optional<Instant> find_next(const CronExpression& cron,

@@ -48,9 +48,10 @@ class CronExpression {
   [[nodiscard]] bool matches(CivilMinute minute) const noexcept;
 
   // The first matching minute after `after`, the last one at or before `from`.
-  // Throw CronCalculationError where the years 1 to 9999 hold none (RULES C5: `0 0 30 2 *`).
-  [[nodiscard]] CivilMinute next(CivilMinute after) const;
-  [[nodiscard]] CivilMinute previous(CivilMinute from) const;
+  // Throw CronCalculationError where the years 1 to 9999 hold none (RULES C5: `0 0 30 2 *`), with
+  // `text` as the expression: the one that this was read from, if it is given, else to_string().
+  [[nodiscard]] CivilMinute next(CivilMinute after, std::string_view text = {}) const;
+  [[nodiscard]] CivilMinute previous(CivilMinute from, std::string_view text = {}) const;
 
   // The same, with nothing instead of the exception. Both bounds are inclusive.
   [[nodiscard]] std::optional<CivilMinute> find_at_or_after(CivilMinute from) const noexcept;
@@ -134,8 +135,9 @@ class InvalidCronExpressionError : public Error {
   Details details_;
 };
 
-// There is no next or no previous occurrence (RULES C5). The expression is that of to_string(), the
-// time in ISO 8601: a civil minute, or an instant in UTC, whichever was asked about.
+// There is no next or no previous occurrence (RULES C5). The expression is the text that it was
+// asked with, else that of to_string(); the time is in ISO 8601: a civil minute, or an instant in
+// UTC, whichever was asked about.
 class CronCalculationError : public Error {
  public:
   CronCalculationError(std::string expression, std::string current_time, std::string cause);

@@ -109,17 +109,17 @@ Exit print_occurrences(const Arguments& arguments, Direction direction, Console&
 
   Printer printer{arguments, zone, from, console.out};
   Instant at = from;
-  for (std::uint64_t printed = 0; printed < count && console.out; ++printed) {
-    const auto found = direction == Direction::next ? calendar.find_next(cron, at)
-                                                    : calendar.find_previous(cron, at);
-    if (!found) {
-      printer.finish();
-      throw CronCalculationError(arguments.expression,
-                                 format_utc(at),
-                                 no_occurrence(cron, arguments.expression, direction));
+  try {
+    for (std::uint64_t printed = 0; printed < count && console.out; ++printed) {
+      const bool next = direction == Direction::next;
+      const Instant found = next ? calendar.next(cron, at, arguments.expression)
+                                 : calendar.previous(cron, at, arguments.expression);
+      printer.print(found);
+      at = next ? found : found - Duration{1};
     }
-    printer.print(*found);
-    at = direction == Direction::next ? *found : *found - Duration{1};
+  } catch (const CronCalculationError&) {
+    printer.finish();
+    throw;
   }
   printer.finish();
   return Exit::done;

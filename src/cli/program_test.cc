@@ -93,11 +93,12 @@ TEST(Program, says_no_to_invalid_and_never_matching_expressions) {
               "\"*/15\"; POSIX cron has no steps; use 0,15,30,45\n");
     EXPECT_EQ(invalid.status, 1);
 
-    const auto never = dutiful({command, "0 0 30 02 *", "--json"});
+    const auto never = dutiful({command, "00 00 30 02 *", "--json"});
     EXPECT_EQ(never.out, "");
-    EXPECT_EQ(never.err,
-              "dutiful: Failed to calculate next occurrence: \"0 0 30 02 *\" never matches, as no "
-              "month it chooses has a day it chooses\n");
+    EXPECT_EQ(
+        never.err,
+        "dutiful: Failed to calculate next occurrence: \"00 00 30 02 *\" never matches, as no "
+        "month it chooses has a day it chooses\n");
     EXPECT_EQ(never.status, 1);
   }
 }

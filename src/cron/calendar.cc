@@ -77,11 +77,6 @@ Instant printable(Instant instant) {
   return std::clamp(instant, first, end - Duration{1});
 }
 
-CronCalculationError none(const CronExpression& cron, Instant from, Direction direction) {
-  const std::string text = cron.to_string();
-  return {text, format_utc(printable(from)), no_occurrence(cron, text, direction)};
-}
-
 }  // namespace
 
 Calendar::Calendar(const Zone& zone, RepeatedMinutes repeated_minutes) noexcept
@@ -182,14 +177,14 @@ std::vector<Calendar::Gap> Calendar::gaps(Instant after, Instant until) const {
   return gaps;
 }
 
-Instant Calendar::next(const CronExpression& cron, Instant after) const {
+Instant Calendar::next(const CronExpression& cron, Instant after, std::string_view text) const {
   if (const auto found = find_next(cron, after)) return *found;
-  throw none(cron, after, Direction::next);
+  throw no_occurrence_from(format_utc(printable(after)), cron, text, Direction::next);
 }
 
-Instant Calendar::previous(const CronExpression& cron, Instant from) const {
+Instant Calendar::previous(const CronExpression& cron, Instant from, std::string_view text) const {
   if (const auto found = find_previous(cron, from)) return *found;
-  throw none(cron, from, Direction::previous);
+  throw no_occurrence_from(format_utc(printable(from)), cron, text, Direction::previous);
 }
 
 }  // namespace dutiful

@@ -42,6 +42,15 @@ std::vector<ErrorField> CronCalculationError::fields() const {
   return {{"expression", expression_}, {"currentTime", current_time_}, {"cause", reason_}};
 }
 
+CronCalculationError no_occurrence_from(std::string current_time,
+                                        const CronExpression& cron,
+                                        std::string_view text,
+                                        Direction direction) {
+  std::string expression = text.empty() ? cron.to_string() : std::string{text};
+  std::string cause = no_occurrence(cron, expression, direction);
+  return {std::move(expression), std::move(current_time), std::move(cause)};
+}
+
 std::string no_occurrence(const CronExpression& cron, std::string_view text, Direction direction) {
   if (cron.never_matches()) {
     return quote(text) + " never matches, as no month it chooses has a day it chooses";

@@ -86,23 +86,19 @@ std::optional<CivilMinute> CronExpression::find_at_or_before(CivilMinute from) c
   return found;
 }
 
-CivilMinute CronExpression::next(CivilMinute after) const {
+CivilMinute CronExpression::next(CivilMinute after, std::string_view text) const {
   const CivilMinute from = after < CronSearch::minute_min   ? CronSearch::minute_min
                            : after < CronSearch::minute_max ? after + minutes{1}
                                                             : CivilMinute::max();
   if (const auto found = find_at_or_after(from)) return *found;
-  const std::string text = to_string();
   after = std::clamp(after, CronSearch::minute_min, CronSearch::minute_max);
-  throw CronCalculationError(
-      text, format_minute(after), no_occurrence(*this, text, Direction::next));
+  throw no_occurrence_from(format_minute(after), *this, text, Direction::next);
 }
 
-CivilMinute CronExpression::previous(CivilMinute from) const {
+CivilMinute CronExpression::previous(CivilMinute from, std::string_view text) const {
   if (const auto found = find_at_or_before(from)) return *found;
-  const std::string text = to_string();
   from = std::clamp(from, CronSearch::minute_min, CronSearch::minute_max);
-  throw CronCalculationError(
-      text, format_minute(from), no_occurrence(*this, text, Direction::previous));
+  throw no_occurrence_from(format_minute(from), *this, text, Direction::previous);
 }
 
 }  // namespace dutiful

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <dutiful/calendar.h>
 #include <dutiful/cron.h>
 
 #include "support/cron_texts.h"
@@ -95,6 +96,29 @@ TEST(Expression, says_why_there_is_no_occurrence) {
     EXPECT_EQ(error.current_time(), "2025-01-01T00:00");
     EXPECT_NE(error.cause(), nullptr);
   }
+}
+
+// E: the text as it was given, which a CronExpression does not keep.
+TEST(Expression, names_the_text_it_was_read_from) {
+  const char* text = "00 00 30 02 *";
+  const auto cron = CronExpression::parse(text);
+  const Calendar calendar{Zone::utc()};
+  const CivilMinute minute = civil("2025-01-01T00:00");
+  const auto expect_text = [&](const auto& ask) {
+    try {
+      ask();
+      FAIL();
+    } catch (const CronCalculationError& error) {
+      EXPECT_EQ(error.expression(), text);
+      EXPECT_STREQ(error.what(),
+                   "Failed to calculate next occurrence: \"00 00 30 02 *\" never matches, as no "
+                   "month it chooses has a day it chooses");
+    }
+  };
+  expect_text([&] { (void)cron.next(minute, text); });
+  expect_text([&] { (void)cron.previous(minute, text); });
+  expect_text([&] { (void)calendar.next(cron, Instant{}, text); });
+  expect_text([&] { (void)calendar.previous(cron, Instant{}, text); });
 }
 
 TEST(Expression, ends_with_the_years_1_and_9999) {
