@@ -32,7 +32,9 @@ constexpr std::string_view dropped_unsettled = "it was dropped unsettled";
 }  // namespace
 
 std::string RunInfo::key() const {
-  return task + '@' + format_utc(pulse);
+  std::string key = task + '@' + format_utc(pulse);
+  if (recurrence != 0) key += '~' + std::to_string(recurrence);
+  return key;
 }
 
 Run::Run(RunInfo info, std::shared_ptr<Settler> settler)

@@ -397,6 +397,7 @@ class Scheduler::Impl {
                  .pulse = task.progress.pulse,
                  .attempt = task.progress.attempt,
                  .fence = task.progress.fence,
+                 .recurrence = task.progress.recurrence,
                  .started = start.at,
                  .stop = stop.get_token()};
     auto run = std::make_shared<ActiveRun>(start.task, std::move(info), callback, mailbox_);

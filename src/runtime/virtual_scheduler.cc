@@ -105,6 +105,7 @@ class VirtualScheduler::Impl {
                      .pulse = task.progress.pulse,
                      .attempt = task.progress.attempt,
                      .fence = task.progress.fence,
+                     .recurrence = task.progress.recurrence,
                      .started = start.at,
                      .stop = {}};
         std::make_shared<ActiveRun>(

@@ -51,7 +51,9 @@ constexpr const char* schema = R"(
     last_failure INTEGER,
     pending_retry_until INTEGER,
     retries INTEGER NOT NULL DEFAULT 0,
-    fence INTEGER NOT NULL DEFAULT 0
+    fence INTEGER NOT NULL DEFAULT 0,
+    recurrence INTEGER NOT NULL DEFAULT 0,
+    recurs_until INTEGER
   );
 )";
 
@@ -61,6 +63,8 @@ constexpr const char* from_version_1 = R"(
   ALTER TABLE scheduler ADD COLUMN fence INTEGER NOT NULL DEFAULT 0;
   ALTER TABLE progress ADD COLUMN retries INTEGER NOT NULL DEFAULT 0;
   ALTER TABLE progress ADD COLUMN fence INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE progress ADD COLUMN recurrence INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE progress ADD COLUMN recurs_until INTEGER;
   UPDATE progress SET retries = max(attempt - 1, 0), fence = min(attempt, 1) WHERE attempt > 0;
 )";
 
@@ -70,7 +74,8 @@ std::string select_all(std::int64_t version) {
     SELECT task.id, name, cron, retry_delay_ms, scheduler, state, boot_pending, orphan_pending,
            attempt, pulse, first_coming, served_until, last_attempt, last_success, last_failure,
            pending_retry_until, )";
-  select += version == 1 ? "max(attempt - 1, 0), min(attempt, 1)" : "retries, fence";
+  select += version == 1 ? "max(attempt - 1, 0), min(attempt, 1), 0, NULL"
+                         : "retries, fence, recurrence, recurs_until";
   return select + " FROM task LEFT JOIN progress ON progress.task = task.id ORDER BY task.id";
 }
 
@@ -78,7 +83,15 @@ std::string select_all(std::int64_t version) {
 constexpr std::int64_t fence_max = std::int64_t{1} << 62U;
 
 // The fields of a progress in the schema.
-constexpr int progress_columns = 13;
+constexpr int progress_columns = 15;
+
+void bind_instant(Statement& statement, int parameter, Instant instant) {
+  if (instant == no_instant) {
+    statement.bind_null(parameter);
+  } else {
+    statement.bind(parameter, instant.time_since_epoch().count());
+  }
+}
 
 // Binds the fields of a progress, and reads them, in the order of the schema.
 void bind_progress(Statement& statement, int parameter, const TaskProgress& progress) {
@@ -93,14 +106,12 @@ void bind_progress(Statement& statement, int parameter, const TaskProgress& prog
                                 progress.last_success,
                                 progress.last_failure,
                                 progress.retry_at}) {
-    if (instant == no_instant) {
-      statement.bind_null(parameter++);
-    } else {
-      statement.bind(parameter++, instant.time_since_epoch().count());
-    }
+    bind_instant(statement, parameter++, instant);
   }
   statement.bind(parameter++, std::int64_t{progress.retries});
   statement.bind(parameter++, static_cast<std::int64_t>(progress.fence));
+  statement.bind(parameter++, static_cast<std::int64_t>(progress.recurrence));
+  bind_instant(statement, parameter++, progress.recurs_until);
 }
 
 // Reads the columns of a row from left to right, and checks what they hold (RULES P7).
@@ -159,6 +170,9 @@ TaskProgress read_progress(const Statement& row, int column) {
   progress.retries =
       static_cast<std::uint32_t>(reader.integer_between("retryCount", 0, 0xffffffff));
   progress.fence = static_cast<std::uint64_t>(reader.integer_between("fence", 0, fence_max));
+  progress.recurrence =
+      static_cast<std::uint64_t>(reader.integer_between("recurrence", 0, fence_max));
+  progress.recurs_until = reader.optional_instant("recursUntil");
   check_progress(progress);
   return progress;
 }
@@ -253,11 +267,11 @@ class SqliteStore : public Store {
     migrate(version);
     ownership_.check();
     update_.emplace(database_, R"(
-      UPDATE progress SET scheduler = ?14, state = ?1, boot_pending = ?2, orphan_pending = ?3,
+      UPDATE progress SET scheduler = ?16, state = ?1, boot_pending = ?2, orphan_pending = ?3,
         attempt = ?4, pulse = ?5, first_coming = ?6, served_until = ?7, last_attempt = ?8,
         last_success = ?9, last_failure = ?10, pending_retry_until = ?11, retries = ?12,
-        fence = ?13
-      WHERE task = ?15)");
+        fence = ?13, recurrence = ?14, recurs_until = ?15
+      WHERE task = ?17)");
   }
 
   StoredState load() override {
@@ -345,7 +359,7 @@ class SqliteStore : public Store {
     Statement insert_progress{
         database_,
         "INSERT INTO progress VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14,"
-        " ?15)"};
+        " ?15, ?16, ?17)"};
 
     // Tasks of one schedule run together: neighbours in the file are written together.
     std::vector<std::size_t> added;
