@@ -61,7 +61,8 @@ void bind_progress(const Query& query, int first, std::int64_t instant) {
   for (int i = 0; i < 4; ++i) check(sqlite3_bind_int64(query.get(), first + i, 1));
   for (int i = 4; i < 9; ++i) check(sqlite3_bind_int64(query.get(), first + i, instant));
   for (int i = 9; i < 11; ++i) check(sqlite3_bind_null(query.get(), first + i));
-  for (int i = 11; i < 13; ++i) check(sqlite3_bind_int64(query.get(), first + i, 1));
+  for (int i = 11; i < 14; ++i) check(sqlite3_bind_int64(query.get(), first + i, 1));
+  check(sqlite3_bind_null(query.get(), first + 14));
 }
 
 }  // namespace
@@ -71,8 +72,9 @@ double bare_insert(const std::string& path, const std::vector<TaskConfig>& sorte
     (void)open_sqlite_store(path)->replace({}, "bare");  // makes the tables, and scheduler 1
     const Connection connection = connect(path);
     const Query task = prepare(connection, "INSERT INTO task VALUES (?, ?, ?, ?)");
-    const Query progress = prepare(
-        connection, "INSERT INTO progress VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+    const Query progress =
+        prepare(connection,
+                "INSERT INTO progress VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
     execute(connection, "BEGIN IMMEDIATE");
     std::int64_t row = 0;
     for (const TaskConfig& config : sorted) {
@@ -85,7 +87,7 @@ double bare_insert(const std::string& path, const std::vector<TaskConfig>& sorte
       check(sqlite3_bind_int64(progress.get(), 1, row));
       check(sqlite3_bind_int64(progress.get(), 2, 1));
       // A task that has just come has two instants.
-      for (const int i : {3, 4, 5, 6, 14, 15}) check(sqlite3_bind_int64(progress.get(), i, 0));
+      for (const int i : {3, 4, 5, 6, 14, 15, 16}) check(sqlite3_bind_int64(progress.get(), i, 0));
       for (int i = 7; i < 14; ++i) check(sqlite3_bind_null(progress.get(), i));
       for (int i = 8; i < 10; ++i) {
         check(sqlite3_bind_int64(progress.get(), i, begin.time_since_epoch().count()));
@@ -121,12 +123,13 @@ double bare_scan(const std::string& path) {
 
 double bare_updates(const std::string& path, std::size_t rows, std::size_t together) {
   const Connection connection = connect(path);
-  const Query update = prepare(connection,
-                               "UPDATE progress SET scheduler = ?2, state = ?3, boot_pending = ?4,"
-                               " orphan_pending = ?5, attempt = ?6, pulse = ?7, first_coming = ?8,"
-                               " served_until = ?9, last_attempt = ?10, last_success = ?11,"
-                               " last_failure = ?12, pending_retry_until = ?13, retries = ?14,"
-                               " fence = ?15 WHERE task = ?1");
+  const Query update =
+      prepare(connection,
+              "UPDATE progress SET scheduler = ?2, state = ?3, boot_pending = ?4,"
+              " orphan_pending = ?5, attempt = ?6, pulse = ?7, first_coming = ?8,"
+              " served_until = ?9, last_attempt = ?10, last_success = ?11,"
+              " last_failure = ?12, pending_retry_until = ?13, retries = ?14,"
+              " fence = ?15, recurrence = ?16, recurs_until = ?17 WHERE task = ?1");
   return seconds_of([&] {
     for (int pass = 0; pass < 2; ++pass) {
       for (std::size_t row = 0; row < rows; ++row) {

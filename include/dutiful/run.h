@@ -49,6 +49,9 @@ struct RunInfo {
   // one counter for all tasks of a state, so there are gaps. Without a state it lives as long as
   // the scheduler.
   std::uint64_t fence;
+  // 0; but where the pulse may have come before, by a clock that has been corrected since (RULES
+  // T7), the fence of the first attempt, which tells the two apart in the key.
+  std::uint64_t recurrence = 0;
   Instant started;
   std::stop_token stop{};  // asks the run to end; stop_reason() says why
   // The same, but silent when the scheduler is stopped: for a run that is told of that in another
@@ -63,6 +66,10 @@ struct RunInfo {
   // "backup@2025-03-03T03:15:00.000Z". It is the same for every attempt, by retry or after a crash,
   // and never used for other work, so a callback that keeps it with what it did can tell whether it
   // did so already (RULES P8).
+  //
+  // A clock that was hours ahead, and is corrected, brings instants again for which the task has
+  // run. Until it is past them the keys of new work have an end of their own, as in
+  // "backup@2025-03-03T03:15:00.000Z~1843".
   //
   // A boot run is for the minute in which the task came. A name that is removed and comes back
   // within a minute for which it has run is run again (RULES K4), with the same key: to the key it

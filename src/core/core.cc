@@ -50,6 +50,16 @@ Obligations obligations_of(const Core::Task& task, Instant now) {
           .due = task.due_since};
 }
 
+// The newest run is for another pulse than those before. Pulses grow, and so no key comes twice
+// (P8), but where a corrected clock has gone back (T7) they come again, up to the latest there was.
+void take_up(TaskProgress& progress, Instant pulse) {
+  if (pulse <= progress.pulse) {
+    progress.recurs_until = std::max(progress.recurs_until, progress.pulse);
+  }
+  progress.pulse = pulse;
+  progress.recurrence = pulse <= progress.recurs_until ? progress.fence : 0;
+}
+
 }  // namespace
 
 Core::Core(Calendar calendar, std::size_t max_concurrent)
@@ -407,8 +417,11 @@ Start Core::start(TaskId id, Instant now) {
   // The clock may have been set back: a start is for every pulse that has come, also where that was
   // later by the clock before (T6, T7).
   progress.served_until = std::max({progress.served_until, latest_, task.due_since});
+  progress.fence = ++fence_;
   if (start.reason == Reason::cron || start.reason == Reason::boot) {
-    progress.pulse = start.scheduled;
+    // A name that was removed while it ran, and came back in the same minute, does the same work.
+    const bool same_work = start.reason == Reason::boot && start.scheduled == progress.pulse;
+    if (!same_work) take_up(progress, start.scheduled);
     progress.attempt = 0;
     progress.retries = 0;
   }
@@ -416,7 +429,6 @@ Start Core::start(TaskId id, Instant now) {
     ++progress.attempt;
     if (start.reason == Reason::retry) ++progress.retries;
   }
-  progress.fence = ++fence_;
   task.due_since = no_instant;
   task.queued_since = no_instant;
   ++running_;

@@ -40,6 +40,7 @@ void keep_running(TaskProgress& progress, const TaskProgress& before) {
   progress.attempt = before.attempt;
   progress.retries = before.retries;
   progress.fence = before.fence;
+  progress.recurrence = before.recurrence;
   progress.pulse = before.pulse;
   progress.last_attempt = before.last_attempt;
 }

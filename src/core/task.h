@@ -62,18 +62,20 @@ enum class TaskState : std::uint8_t {
 // How far a task has come (RULES K8): what changes from run to run, and survives a crash.
 struct TaskProgress {
   TaskState state = TaskState::awaiting_run;
-  bool boot_pending = false;    // it came for the first time in a minute that pulses (K2)
-  bool orphan_pending = false;  // its last run was interrupted by a crash (K2)
-  std::uint32_t attempt = 0;    // of the newest run: how often its pulse has been tried, from 1
-  std::uint32_t retries = 0;    // how many of these were retries; the others followed a crash
-  std::uint64_t fence = 0;      // of the newest run (P8); 0: it has never run
-  Instant pulse = no_instant;   // of the newest run; with the name, its key (P8)
+  bool boot_pending = false;     // it came for the first time in a minute that pulses (K2)
+  bool orphan_pending = false;   // its last run was interrupted by a crash (K2)
+  std::uint32_t attempt = 0;     // of the newest run: how often its pulse has been tried, from 1
+  std::uint32_t retries = 0;     // how many of these were retries; the others followed a crash
+  std::uint64_t fence = 0;       // of the newest run (P8); 0: it has never run
+  std::uint64_t recurrence = 0;  // of the newest run, as in RunInfo
+  Instant pulse = no_instant;    // of the newest run; with the name, its key (P8)
   Instant first_coming = no_instant;
   Instant served_until = no_instant;  // pulses up to here are served or forgotten (K3, K4, T7)
   Instant last_attempt = no_instant;  // start of the newest run
   Instant last_success = no_instant;
   Instant last_failure = no_instant;
-  Instant retry_at = no_instant;  // pendingRetryUntil; none unless state is awaiting_retry
+  Instant retry_at = no_instant;      // pendingRetryUntil; none unless state is awaiting_retry
+  Instant recurs_until = no_instant;  // the latest of the pulses before a clock went back (T7)
 
   friend bool operator==(const TaskProgress&, const TaskProgress&) = default;
 };

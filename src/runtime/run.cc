@@ -41,7 +41,9 @@ std::optional<StopReason> RunInfo::stop_reason() const noexcept {
 }
 
 std::string RunInfo::key() const {
-  return task + '@' + format_utc(pulse);
+  std::string key = task + '@' + format_utc(pulse);
+  if (recurrence != 0) key += '~' + std::to_string(recurrence);
+  return key;
 }
 
 Run::Run(RunInfo info, std::shared_ptr<Settler> settler)

@@ -154,6 +154,7 @@ class VirtualScheduler::Impl {
                  .pulse = task.progress.pulse,
                  .attempt = task.progress.attempt,
                  .fence = task.progress.fence,
+                 .recurrence = task.progress.recurrence,
                  .started = start.at,
                  .stop = stop->stop(),
                  .must_end = stop->must_end(),

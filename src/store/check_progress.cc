@@ -40,6 +40,7 @@ void check_progress(const TaskProgress& progress) {
   check_range(progress.last_success, "lastSuccessAt");
   check_range(progress.last_failure, "lastFailureAt");
   check_range(progress.retry_at, "pendingRetryUntil");
+  check_range(progress.recurs_until, "recursUntil");
 
   require(progress.first_coming, "firstComing");
   require(progress.served_until, "servedUntil");
@@ -59,6 +60,11 @@ void check_progress(const TaskProgress& progress) {
     if (progress.fence == 0) {
       throw TaskInvalidValueError("fence", "0", "0 is not the fence of a run, and it has run");
     }
+  }
+  if (progress.recurrence > progress.fence) {
+    const std::string value = std::to_string(progress.recurrence);
+    throw TaskInvalidValueError(
+        "recurrence", value, value + " is no fence of an attempt before the newest run");
   }
   // The first attempt is not a retry.
   if (progress.retries > 0 && progress.retries >= progress.attempt) {

@@ -81,13 +81,15 @@ TEST_P(Stores, keep_every_field_of_the_progress) {
                             .attempt = 4'000'000'000,
                             .retries = 3'999'999'999,
                             .fence = 4'611'686'018'427'387'904,
+                            .recurrence = 4'611'686'018'427'387'903,
                             .pulse = at("2025-03-03T10:00:00Z"),
                             .first_coming = at("2025-03-03T10:00:00.001Z"),
                             .served_until = at("2025-03-03T10:00:00.002Z"),
                             .last_attempt = at("2025-03-03T10:00:00.003Z"),
                             .last_success = at("2025-03-03T10:00:00.004Z"),
                             .last_failure = at("2025-03-03T10:00:00.005Z"),
-                            .retry_at = at("2025-03-03T10:00:00.006Z")};
+                            .retry_at = at("2025-03-03T10:00:00.006Z"),
+                            .recurs_until = at("2025-03-03T10:00:00.007Z")};
   TaskProgress interrupted = failed;
   interrupted.state = TaskState::awaiting_run;
   interrupted.orphan_pending = true;

@@ -65,6 +65,13 @@ TEST_F(Sqlite, reports_a_record_that_contradicts_itself) {
             "Invalid value for field 'fence': 0 is not the fence of a run, and it has run"},
            {"fence = -1",
             "Invalid value for field 'fence': -1 is not between 0 and 4611686018427387904"},
+           {"RAN, recurrence = 2",
+            "Invalid value for field 'recurrence': 2 is no fence of an attempt before the newest "
+            "run"},
+           {"recurs_until = 9223372036854775807",
+            "Invalid value for field 'recursUntil': 9223372036854775807 ms is not in the years 1 "
+            "to "
+            "9999"},
            {"retries = 1",
             "Invalid value for field 'retryCount': 1 is not less than the number of attempts, 0"},
            {"RAN, retries = 1",

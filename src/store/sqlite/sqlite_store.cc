@@ -56,6 +56,8 @@ constexpr const char* from_version_1 = R"(
   ALTER TABLE scheduler ADD COLUMN fence INTEGER NOT NULL DEFAULT 0;
   ALTER TABLE progress ADD COLUMN retries INTEGER NOT NULL DEFAULT 0;
   ALTER TABLE progress ADD COLUMN fence INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE progress ADD COLUMN recurrence INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE progress ADD COLUMN recurs_until INTEGER;
   UPDATE progress SET retries = max(attempt - 1, 0), fence = min(attempt, 1) WHERE attempt > 0;
 )";
 
@@ -72,7 +74,8 @@ std::string select_records(const char* cron, std::int64_t version) {
   return std::string{"SELECT task.id, name, "} + cron + R"(, retry_delay_ms, scheduler, state,
          boot_pending, orphan_pending, attempt, pulse, first_coming, served_until, last_attempt,
          last_success, last_failure, pending_retry_until, )" +
-         (version == 1 ? "max(attempt - 1, 0), min(attempt, 1)" : "retries, fence") +
+         (version == 1 ? "max(attempt - 1, 0), min(attempt, 1), 0, NULL"
+                       : "retries, fence, recurrence, recurs_until") +
          R"( FROM task LEFT JOIN progress ON progress.task = task.id
          WHERE task.id >= ?1 ORDER BY task.id)";
 }
@@ -89,7 +92,15 @@ constexpr std::size_t text_size_max = std::max(task_name_max, cron_text_max);
 constexpr std::int64_t fence_max = std::int64_t{1} << 62U;
 
 // The fields of a progress in the schema.
-constexpr int progress_columns = 13;
+constexpr int progress_columns = 15;
+
+void bind_instant(Statement& statement, int parameter, Instant instant) {
+  if (instant == no_instant) {
+    statement.bind_null(parameter);
+  } else {
+    statement.bind(parameter, instant.time_since_epoch().count());
+  }
+}
 
 // Binds the fields of a progress, and reads them, in the order of the schema.
 void bind_progress(Statement& statement, int parameter, const TaskProgress& progress) {
@@ -104,14 +115,12 @@ void bind_progress(Statement& statement, int parameter, const TaskProgress& prog
                                 progress.last_success,
                                 progress.last_failure,
                                 progress.retry_at}) {
-    if (instant == no_instant) {
-      statement.bind_null(parameter++);
-    } else {
-      statement.bind(parameter++, instant.time_since_epoch().count());
-    }
+    bind_instant(statement, parameter++, instant);
   }
   statement.bind(parameter++, std::int64_t{progress.retries});
   statement.bind(parameter++, static_cast<std::int64_t>(progress.fence));
+  statement.bind(parameter++, static_cast<std::int64_t>(progress.recurrence));
+  bind_instant(statement, parameter++, progress.recurs_until);
 }
 
 // Reads the columns of a row from left to right, and checks what they hold (RULES P7).
@@ -170,6 +179,9 @@ TaskProgress read_progress(const Statement& row, int column) {
   progress.retries =
       static_cast<std::uint32_t>(reader.integer_between("retryCount", 0, 0xffffffff));
   progress.fence = static_cast<std::uint64_t>(reader.integer_between("fence", 0, fence_max));
+  progress.recurrence =
+      static_cast<std::uint64_t>(reader.integer_between("recurrence", 0, fence_max));
+  progress.recurs_until = reader.optional_instant("recursUntil");
   check_progress(progress);
   return progress;
 }
@@ -358,11 +370,11 @@ class SqliteStore : public Store {
 
   void prepare() {
     update_.emplace(database_, R"(
-      UPDATE progress SET scheduler = ?14, state = ?1, boot_pending = ?2, orphan_pending = ?3,
+      UPDATE progress SET scheduler = ?16, state = ?1, boot_pending = ?2, orphan_pending = ?3,
         attempt = ?4, pulse = ?5, first_coming = ?6, served_until = ?7, last_attempt = ?8,
         last_success = ?9, last_failure = ?10, pending_retry_until = ?11, retries = ?12,
-        fence = ?13
-      WHERE task = ?15)");
+        fence = ?13, recurrence = ?14, recurs_until = ?15
+      WHERE task = ?17)");
   }
 
   // Comes before every transaction, which counts as failed until it has succeeded.
@@ -437,7 +449,7 @@ class SqliteStore : public Store {
     Statement insert_progress{
         database_,
         "INSERT INTO progress VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14,"
-        " ?15)"};
+        " ?15, ?16, ?17)"};
 
     // Tasks of one schedule run together: neighbours in the file are written together.
     std::vector<std::size_t> added;
