@@ -150,8 +150,8 @@ void Statement::Finalizer::operator()(sqlite3_stmt* statement) const {
   sqlite3_finalize(statement);
 }
 
-Database::Database(const std::string& path, Access access, Duration busy_timeout)
-    : path_(path), busy_timeout_(busy_timeout) {
+Database::Database(std::string path, Access access, Duration busy_timeout)
+    : path_(std::move(path)), busy_timeout_(busy_timeout) {
   if (access == Access::read_write) {
     open_to_write(SQLITE_OPEN_CREATE);
   } else {

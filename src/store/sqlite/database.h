@@ -78,7 +78,7 @@ class Database {
   // than the right to read.
   enum class Access { read_write, read_only };
   // Waits so long for others that keep it from writing or from a checkpoint.
-  explicit Database(const std::string& path,
+  explicit Database(std::string path,
                     Access access = Access::read_write,
                     Duration busy_timeout = std::chrono::seconds{5});
 

@@ -1,5 +1,8 @@
 #include "store/sqlite/schema.h"
 
+#include <string_view>
+#include <utility>
+
 #include "store/sqlite/database.h"
 
 namespace dutiful {
@@ -29,10 +32,13 @@ std::set<std::string> parts_of(const Database& database) {
   std::set<std::string> parts;
   Statement row{database, "SELECT type, name, tbl_name, sql FROM sqlite_schema"};
   while (row.step()) {
-    const std::string type = row.text(0);
+    std::string part = row.text(0);
     const std::string name = row.text(1);
-    if ((type == "table" || type == "index") && name.starts_with("sqlite_")) continue;
-    parts.insert(type + ' ' + name + ' ' + row.text(2) + ' ' + without_blanks(row.text(3)));
+    if ((part == "table" || part == "index") && name.starts_with("sqlite_")) continue;
+    for (const std::string& text : {name, row.text(2), without_blanks(row.text(3))}) {
+      part.append(" ").append(text);
+    }
+    parts.insert(std::move(part));
   }
   return parts;
 }
