@@ -52,7 +52,8 @@ constexpr const char* schema = R"(
 )";
 
 constexpr const char* select_all = R"(
-  SELECT task.id, name, cron, retry_delay_ms, scheduler, state, boot_pending, orphan_pending,
+  SELECT task.id, name, cron, retry_delay_ms, progress.task,
+         scheduler, state, boot_pending, orphan_pending,
          attempt, pulse, first_coming, served_until, last_attempt, last_success, last_failure,
          pending_retry_until
   FROM task LEFT JOIN progress ON progress.task = task.id
@@ -82,7 +83,10 @@ void bind_progress(Statement& statement, int parameter, const TaskProgress& prog
 // Reads the columns of a row from left to right, and checks what they hold (RULES P7).
 class RowReader {
  public:
-  RowReader(const Statement& row, int column) : row_(row), column_(column) {}
+  RowReader(const Statement& row, int column, const std::string& task)
+      : row_(row), column_(column), task_(task) {}
+
+  [[nodiscard]] const std::string& task() const { return task_; }
 
   std::int64_t integer(const char* field) {
     if (!row_.is_integer(column_)) refuse(field);
@@ -95,7 +99,8 @@ class RowReader {
       throw TaskInvalidValueError(field,
                                   std::to_string(value),
                                   std::to_string(value) + " is not between " + std::to_string(min) +
-                                      " and " + std::to_string(max));
+                                      " and " + std::to_string(max),
+                                  task_);
     }
     return value;
   }
@@ -110,16 +115,17 @@ class RowReader {
 
  private:
   [[noreturn]] void refuse(const char* field) const {
-    if (row_.is_null(column_)) throw TaskMissingFieldError(field);
-    throw TaskInvalidTypeError(field, row_.text(column_), "integer", row_.type_name(column_));
+    if (row_.is_null(column_)) throw TaskMissingFieldError(field, task_);
+    throw TaskInvalidTypeError(
+        field, row_.text(column_), "integer", row_.type_name(column_), task_);
   }
 
   const Statement& row_;
   int column_;
+  const std::string& task_;
 };
 
-TaskProgress read_progress(const Statement& row, int column) {
-  RowReader reader{row, column};
+TaskProgress read_progress(RowReader& reader) {
   TaskProgress progress;
   progress.state = static_cast<TaskState>(reader.integer_between("state", 0, 2));
   progress.boot_pending = reader.integer_between("bootPending", 0, 1) != 0;
@@ -132,7 +138,7 @@ TaskProgress read_progress(const Statement& row, int column) {
   progress.last_success = reader.optional_instant("lastSuccessAt");
   progress.last_failure = reader.optional_instant("lastFailureAt");
   progress.retry_at = reader.optional_instant("pendingRetryUntil");
-  check_progress(progress);
+  check_progress(progress, reader.task());
   return progress;
 }
 
@@ -142,11 +148,15 @@ class Schedulers {
   explicit Schedulers(const Database& database)
       : select_(database, "SELECT identifier FROM scheduler WHERE id = ?") {}
 
-  const std::string& identifier(std::int64_t number) {
+  const std::string& identifier(std::int64_t number, const std::string& task) {
     const auto [known, is_new] = identifiers_.try_emplace(number);
     if (is_new) {
       select_.bind(0, number);
-      if (!select_.step()) throw TaskMissingFieldError("schedulerIdentifier");
+      if (!select_.step()) throw TaskMissingFieldError("schedulerIdentifier", task);
+      if (!select_.is_text(0)) {
+        throw TaskInvalidTypeError(
+            "schedulerIdentifier", select_.text(0), "text", select_.type_name(0), task);
+      }
       known->second = select_.text(0);
       (void)select_.step();  // to its end
     }
@@ -179,12 +189,14 @@ TaskRecord read_record(const Statement& row, Schedulers& schedulers) {
     record.config.cron = row.text(2);
     record.config.retry_delay = Duration{row.integer(3)};
   }
-  if (row.is_null(5)) {
-    throw TaskInvalidStructureError("A task has no progress: its record is incomplete",
-                                    record.config.name);
+  if (row.is_null(4)) {
+    throw TaskInvalidStructureError(
+        "A task has no progress: its record is incomplete", record.config.name, record.config.name);
   }
-  record.scheduler = schedulers.identifier(row.integer(4));
-  record.progress = read_progress(row, 5);
+  RowReader reader{row, 5, record.config.name};
+  record.scheduler =
+      schedulers.identifier(reader.integer("schedulerIdentifier"), record.config.name);
+  record.progress = read_progress(reader);
   return record;
 }
 
