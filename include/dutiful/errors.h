@@ -254,7 +254,8 @@ class StopSchedulerError : public Error {
   std::string reason_;  // what the cause, where there is one, says
 };
 
-// A persisted record is damaged (RULES P7). It is left as it is.
+// A persisted record is damaged (RULES P7). It is left as it is. The message ends with the task's
+// name, unless it is that which is damaged.
 class TaskTryDeserializeError : public Error {
  public:
   [[nodiscard]] std::string_view name() const noexcept override {
@@ -264,27 +265,30 @@ class TaskTryDeserializeError : public Error {
   [[nodiscard]] const std::string& field() const noexcept { return field_; }
   [[nodiscard]] const std::string& value() const noexcept { return value_; }
   [[nodiscard]] const std::string& expected_type() const noexcept { return expected_type_; }
+  [[nodiscard]] const std::string& task_name() const noexcept { return task_name_; }
 
  protected:
   TaskTryDeserializeError(const std::string& message,
                           std::string field,
                           std::string value,
-                          std::string expected_type)
-      : Error(message),
-        field_(std::move(field)),
-        value_(std::move(value)),
-        expected_type_(std::move(expected_type)) {}
+                          std::string expected_type,
+                          std::string task_name);
+
+  // These, and the name of the task where it is known.
+  [[nodiscard]] std::vector<ErrorField> with_task(std::vector<ErrorField> fields) const;
 
  private:
   std::string field_;
   std::string value_;
   std::string expected_type_;
+  std::string task_name_;
 };
 
 class TaskMissingFieldError : public TaskTryDeserializeError {
  public:
-  explicit TaskMissingFieldError(const std::string& field)
-      : TaskTryDeserializeError("Missing required field: " + field, field, "", "") {}
+  explicit TaskMissingFieldError(const std::string& field, std::string task_name = {})
+      : TaskTryDeserializeError(
+            "Missing required field: " + field, field, "", "", std::move(task_name)) {}
   [[nodiscard]] std::string_view name() const noexcept override { return "TaskMissingFieldError"; }
   [[nodiscard]] std::vector<ErrorField> fields() const override;
 };
@@ -294,12 +298,14 @@ class TaskInvalidTypeError : public TaskTryDeserializeError {
   TaskInvalidTypeError(const std::string& field,
                        std::string value,
                        const std::string& expected_type,
-                       std::string actual_type)
+                       std::string actual_type,
+                       std::string task_name = {})
       : TaskTryDeserializeError("Invalid type for field '" + field + "': expected " +
                                     expected_type + ", got " + actual_type,
                                 field,
                                 std::move(value),
-                                expected_type),
+                                expected_type,
+                                std::move(task_name)),
         actual_type_(std::move(actual_type)) {}
   [[nodiscard]] std::string_view name() const noexcept override { return "TaskInvalidTypeError"; }
   [[nodiscard]] std::vector<ErrorField> fields() const override;
@@ -311,9 +317,15 @@ class TaskInvalidTypeError : public TaskTryDeserializeError {
 
 class TaskInvalidValueError : public TaskTryDeserializeError {
  public:
-  TaskInvalidValueError(const std::string& field, std::string value, std::string reason)
-      : TaskTryDeserializeError(
-            "Invalid value for field '" + field + "': " + reason, field, std::move(value), ""),
+  TaskInvalidValueError(const std::string& field,
+                        std::string value,
+                        std::string reason,
+                        std::string task_name = {})
+      : TaskTryDeserializeError("Invalid value for field '" + field + "': " + reason,
+                                field,
+                                std::move(value),
+                                "",
+                                std::move(task_name)),
         reason_(std::move(reason)) {}
   [[nodiscard]] std::string_view name() const noexcept override { return "TaskInvalidValueError"; }
   [[nodiscard]] std::vector<ErrorField> fields() const override;
@@ -325,8 +337,10 @@ class TaskInvalidValueError : public TaskTryDeserializeError {
 
 class TaskInvalidStructureError : public TaskTryDeserializeError {
  public:
-  TaskInvalidStructureError(const std::string& message, std::string value)
-      : TaskTryDeserializeError(message, "", std::move(value), "") {}
+  TaskInvalidStructureError(const std::string& message,
+                            std::string value,
+                            std::string task_name = {})
+      : TaskTryDeserializeError(message, "", std::move(value), "", std::move(task_name)) {}
   [[nodiscard]] std::string_view name() const noexcept override {
     return "TaskInvalidStructureError";
   }

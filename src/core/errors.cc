@@ -70,6 +70,17 @@ ScheduleTaskError::ScheduleTaskError(std::string task_name,
       cron_expression_(std::move(cron_expression)),
       reason_(std::move(reason)) {}
 
+TaskTryDeserializeError::TaskTryDeserializeError(const std::string& message,
+                                                 std::string field,
+                                                 std::string value,
+                                                 std::string expected_type,
+                                                 std::string task_name)
+    : Error(task_name.empty() ? message : message + " (task " + quote(task_name) + ")"),
+      field_(std::move(field)),
+      value_(std::move(value)),
+      expected_type_(std::move(expected_type)),
+      task_name_(std::move(task_name)) {}
+
 TaskListMismatchError::TaskListMismatchError(std::string expected, std::string actual)
     : Error(actual == expected || actual.empty()
                 ? "A task of scheduler " + show(expected) +
@@ -140,26 +151,31 @@ std::vector<ErrorField> StopSchedulerError::fields() const {
 }
 
 std::vector<ErrorField> TaskTryDeserializeError::fields() const {
-  return {{"field", field_}, {"value", value_}, {"expectedType", expected_type_}};
+  return with_task({{"field", field_}, {"value", value_}, {"expectedType", expected_type_}});
+}
+
+std::vector<ErrorField> TaskTryDeserializeError::with_task(std::vector<ErrorField> fields) const {
+  if (!task_name_.empty()) fields.push_back({"taskName", task_name_});
+  return fields;
 }
 
 std::vector<ErrorField> TaskMissingFieldError::fields() const {
-  return {{"field", field()}};
+  return with_task({{"field", field()}});
 }
 
 std::vector<ErrorField> TaskInvalidTypeError::fields() const {
-  return {{"field", field()},
-          {"value", value()},
-          {"expectedType", expected_type()},
-          {"actualType", actual_type_}};
+  return with_task({{"field", field()},
+                    {"value", value()},
+                    {"expectedType", expected_type()},
+                    {"actualType", actual_type_}});
 }
 
 std::vector<ErrorField> TaskInvalidValueError::fields() const {
-  return {{"field", field()}, {"value", value()}, {"reason", reason_}};
+  return with_task({{"field", field()}, {"value", value()}, {"reason", reason_}});
 }
 
 std::vector<ErrorField> TaskInvalidStructureError::fields() const {
-  return {{"value", value()}};
+  return with_task({{"value", value()}});
 }
 
 std::vector<ErrorField> TaskListMismatchError::fields() const {

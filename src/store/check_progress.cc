@@ -11,28 +11,29 @@ bool has(Instant instant) {
   return instant != no_instant;
 }
 
-void require(Instant instant, const char* field) {
-  if (!has(instant)) throw TaskMissingFieldError(field);
-}
-
 // Every instant comes from a clock, or from later(): neither leaves these years.
-void check_range(Instant instant, const char* field) {
+bool is_possible(Instant instant) {
   using std::chrono::sys_days;
   constexpr Instant begin = sys_days{year_min / 1 / 1};
   constexpr Instant end = sys_days{year_max / 12 / 31} + std::chrono::days{1};
-  if (!has(instant) || (begin <= instant && instant < end)) return;
-  const std::string value = std::to_string(instant.time_since_epoch().count());
-  throw TaskInvalidValueError(field, value, value + " ms is not in the years 1 to 9999");
-}
-
-// `field` is there although the task is not in the state that it goes with.
-[[noreturn]] void refuse(Instant instant, const char* field, const char* reason) {
-  throw TaskInvalidValueError(field, format_utc(instant), reason);
+  return begin <= instant && instant < end;
 }
 
 }  // namespace
 
-void check_progress(const TaskProgress& progress) {
+void check_progress(const TaskProgress& progress, const std::string& task) {
+  const auto refuse = [&](const char* field, const std::string& value, const std::string& reason) {
+    throw TaskInvalidValueError(field, value, reason, task);
+  };
+  const auto require = [&](Instant instant, const char* field) {
+    if (!has(instant)) throw TaskMissingFieldError(field, task);
+  };
+  const auto check_range = [&](Instant instant, const char* field) {
+    if (!has(instant) || is_possible(instant)) return;
+    const std::string value = std::to_string(instant.time_since_epoch().count());
+    refuse(field, value, value + " ms is not in the years 1 to 9999");
+  };
+
   check_range(progress.pulse, "pulse");
   check_range(progress.first_coming, "firstComing");
   check_range(progress.served_until, "servedUntil");
@@ -55,35 +56,33 @@ void check_progress(const TaskProgress& progress) {
     require(progress.last_attempt, "lastAttemptAt");
     require(progress.pulse, "pulse");
     if (progress.attempt == 0) {
-      throw TaskInvalidValueError("attempt", "0", "0 is not the number of a run, and it has run");
+      refuse("attempt", "0", "0 is not the number of a run, and it has run");
     }
     if (progress.fence == 0) {
-      throw TaskInvalidValueError("fence", "0", "0 is not the fence of a run, and it has run");
+      refuse("fence", "0", "0 is not the fence of a run, and it has run");
     }
   }
   if (progress.recurrence > progress.fence) {
     const std::string value = std::to_string(progress.recurrence);
-    throw TaskInvalidValueError(
-        "recurrence", value, value + " is no fence of an attempt before the newest run");
+    refuse("recurrence", value, value + " is no fence of an attempt before the newest run");
   }
   // The first attempt is not a retry.
   if (progress.retries > 0 && progress.retries >= progress.attempt) {
     const std::string value = std::to_string(progress.retries);
-    throw TaskInvalidValueError(
-        "retryCount",
-        value,
-        value + " is not less than the number of attempts, " + std::to_string(progress.attempt));
+    refuse("retryCount",
+           value,
+           value + " is not less than the number of attempts, " + std::to_string(progress.attempt));
   }
 
   if (progress.state == TaskState::awaiting_retry) {
     require(progress.last_failure, "lastFailureAt");
     require(progress.retry_at, "pendingRetryUntil");
   } else if (has(progress.retry_at)) {
-    refuse(progress.retry_at, "pendingRetryUntil", "the task is not awaiting a retry");
+    // It is there although the task is not in the state that it goes with.
+    refuse("pendingRetryUntil", format_utc(progress.retry_at), "the task is not awaiting a retry");
   }
   if (progress.orphan_pending && progress.state != TaskState::awaiting_run) {
-    throw TaskInvalidValueError(
-        "orphanPending", "1", "an interrupted run is restarted before the task goes on");
+    refuse("orphanPending", "1", "an interrupted run is restarted before the task goes on");
   }
 }
 

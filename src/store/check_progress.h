@@ -5,7 +5,8 @@
 
 namespace dutiful {
 
-// Throws the TaskTryDeserializeError that says which field contradicts the others (RULES P7).
-void check_progress(const TaskProgress& progress);
+// Throws the TaskTryDeserializeError that says which field of the task contradicts the others
+// (RULES P7).
+void check_progress(const TaskProgress& progress, const std::string& task);
 
 }  // namespace dutiful

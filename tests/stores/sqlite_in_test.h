@@ -87,6 +87,17 @@ class Sqlite : public testing::Test {
     sqlite3_close(database);
   }
 
+  // The same, past the constraints of the schema, which is as before when it is done.
+  void tamper_unchecked(const std::string& sql) const {
+    const auto replace = [](const char* old, const char* with) {
+      return std::string{
+                 "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = replace(sql, '"} +
+             old + "', '" + with + "'); PRAGMA writable_schema = RESET;";
+    };
+    tamper((replace(" NOT NULL", " /*NULL*/") + sql + ';' + replace(" /*NULL*/", " NOT NULL"))
+               .c_str());
+  }
+
   std::string bytes() const {
     std::ifstream file{path, std::ios::binary};
     std::ostringstream out;

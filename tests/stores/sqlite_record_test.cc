@@ -24,19 +24,59 @@ TEST_F(Sqlite, reports_a_damaged_record) {
   make_state();
   tamper("UPDATE progress SET state = 7 WHERE task = 1");
   EXPECT_EQ(load_error<TaskInvalidValueError>(),
-            "Invalid value for field 'state': 7 is not between 0 and 2");
+            "Invalid value for field 'state': 7 is not between 0 and 2 (task \"a\")");
   tamper("UPDATE progress SET state = 'running' WHERE task = 1");
   EXPECT_EQ(load_error<TaskInvalidTypeError>(),
-            "Invalid type for field 'state': expected integer, got text");
+            "Invalid type for field 'state': expected integer, got text (task \"a\")");
   tamper("UPDATE progress SET state = 0, last_attempt = 1.5 WHERE task = 1");
   EXPECT_EQ(load_error<TaskInvalidTypeError>(),
-            "Invalid type for field 'lastAttemptAt': expected integer, got real");
+            "Invalid type for field 'lastAttemptAt': expected integer, got real (task \"a\")");
   tamper("DELETE FROM progress WHERE task = 1");
   EXPECT_EQ(load_error<TaskInvalidStructureError>(),
-            "A task has no progress: its record is incomplete");
+            "A task has no progress: its record is incomplete (task \"a\")");
   tamper("UPDATE task SET name = x'00' WHERE id = 1");
   EXPECT_EQ(load_error<TaskInvalidTypeError>(),
             "Invalid type for field 'name': expected text, got blob");
+}
+
+// E: of which task, in the details too.
+TEST_F(Sqlite, names_the_task_of_a_damaged_record) {
+  make_state();
+  tamper(
+      "UPDATE task SET name = 'say \"hi\"' WHERE id = 2; UPDATE progress SET state = 7 WHERE task "
+      "= 2");
+  try {
+    (void)open_sqlite_store(path)->load();
+    FAIL();
+  } catch (const TaskTryDeserializeError& error) {
+    EXPECT_EQ(error.task_name(), "say \"hi\"");
+    EXPECT_STREQ(error.what(),
+                 "Invalid value for field 'state': 7 is not between 0 and 2 (task \"say "
+                 "\\\"hi\\\"\")");
+    EXPECT_EQ(error.fields().back().name, "taskName");
+  }
+}
+
+// P7: a progress without a state is not a task without a progress.
+TEST_F(Sqlite, tells_a_missing_field_from_a_missing_progress) {
+  make_state();
+  tamper_unchecked("UPDATE progress SET state = NULL WHERE task = 1");
+  EXPECT_EQ(load_error<TaskMissingFieldError>(), "Missing required field: state (task \"a\")");
+  tamper_unchecked("UPDATE progress SET state = 0, scheduler = NULL WHERE task = 1");
+  EXPECT_EQ(load_error<TaskMissingFieldError>(),
+            "Missing required field: schedulerIdentifier (task \"a\")");
+}
+
+TEST_F(Sqlite, tells_the_type_of_a_scheduler_that_is_none) {
+  make_state();
+  tamper("UPDATE progress SET scheduler = 'x' WHERE task = 1");
+  EXPECT_EQ(load_error<TaskInvalidTypeError>(),
+            "Invalid type for field 'schedulerIdentifier': expected integer, got text (task "
+            "\"a\")");
+  tamper(
+      "UPDATE progress SET scheduler = 1 WHERE task = 1; UPDATE scheduler SET identifier = x'00'");
+  EXPECT_EQ(load_error<TaskInvalidTypeError>(),
+            "Invalid type for field 'schedulerIdentifier': expected text, got blob (task \"a\")");
 }
 
 // P7: each field by itself is what it should be, but no scheduler has written them together.
@@ -96,7 +136,7 @@ TEST_F(Sqlite, reports_a_record_that_contradicts_itself) {
     if (change.starts_with("RAN")) change.replace(0, 3, ran);
     tamper(("UPDATE progress SET " + change + " WHERE task = 1").c_str());
     const std::string before = bytes();
-    EXPECT_EQ(load_error<TaskTryDeserializeError>(), row.message);
+    EXPECT_EQ(load_error<TaskTryDeserializeError>(), std::string{row.message} + " (task \"a\")");
     EXPECT_EQ(bytes(), before);
   }
 }

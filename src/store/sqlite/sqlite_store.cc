@@ -71,8 +71,8 @@ constexpr Database::Format format{.mark = 0x64757469,
 // From a row on, of a state of that version as if it were of the newest. The expression is left out
 // where it is too long to be read.
 std::string select_records(const char* cron, std::int64_t version) {
-  return std::string{"SELECT task.id, name, "} + cron + R"(, retry_delay_ms, scheduler, state,
-         boot_pending, orphan_pending, attempt, pulse, first_coming, served_until, last_attempt,
+  return std::string{"SELECT task.id, name, "} + cron + R"(, retry_delay_ms, progress.task,
+         scheduler, state, boot_pending, orphan_pending, attempt, pulse, first_coming, served_until, last_attempt,
          last_success, last_failure, pending_retry_until, )" +
          (version == 1 ? "max(attempt - 1, 0), min(attempt, 1), 0, NULL"
                        : "retries, fence, recurrence, recurs_until") +
@@ -83,9 +83,9 @@ std::string select_records(const char* cron, std::int64_t version) {
 // No name or expression that is registered is longer (RULES E), and no identifier.
 constexpr std::size_t text_size_max = std::max(task_name_max, cron_text_max);
 
-[[noreturn]] void refuse_as_too_long(const char* field) {
+[[noreturn]] void refuse_as_too_long(const char* field, const std::string& task = {}) {
   throw TaskInvalidValueError(
-      field, "", "it is longer than " + std::to_string(text_size_max) + " bytes");
+      field, "", "it is longer than " + std::to_string(text_size_max) + " bytes", task);
 }
 
 // So far from the end of the numbers that no state gets there.
@@ -126,7 +126,10 @@ void bind_progress(Statement& statement, int parameter, const TaskProgress& prog
 // Reads the columns of a row from left to right, and checks what they hold (RULES P7).
 class RowReader {
  public:
-  RowReader(const Statement& row, int column) : row_(row), column_(column) {}
+  RowReader(const Statement& row, int column, const std::string& task)
+      : row_(row), column_(column), task_(task) {}
+
+  [[nodiscard]] const std::string& task() const { return task_; }
 
   std::int64_t integer(const char* field) {
     if (!row_.is_integer(column_)) refuse(field);
@@ -139,7 +142,8 @@ class RowReader {
       throw TaskInvalidValueError(field,
                                   std::to_string(value),
                                   std::to_string(value) + " is not between " + std::to_string(min) +
-                                      " and " + std::to_string(max));
+                                      " and " + std::to_string(max),
+                                  task_);
     }
     return value;
   }
@@ -154,16 +158,17 @@ class RowReader {
 
  private:
   [[noreturn]] void refuse(const char* field) const {
-    if (row_.is_null(column_)) throw TaskMissingFieldError(field);
-    throw TaskInvalidTypeError(field, row_.text(column_), "integer", row_.type_name(column_));
+    if (row_.is_null(column_)) throw TaskMissingFieldError(field, task_);
+    throw TaskInvalidTypeError(
+        field, row_.text(column_), "integer", row_.type_name(column_), task_);
   }
 
   const Statement& row_;
   int column_;
+  const std::string& task_;
 };
 
-TaskProgress read_progress(const Statement& row, int column) {
-  RowReader reader{row, column};
+TaskProgress read_progress(RowReader& reader) {
   TaskProgress progress;
   progress.state = static_cast<TaskState>(reader.integer_between("state", 0, 2));
   progress.boot_pending = reader.integer_between("bootPending", 0, 1) != 0;
@@ -182,7 +187,7 @@ TaskProgress read_progress(const Statement& row, int column) {
   progress.recurrence =
       static_cast<std::uint64_t>(reader.integer_between("recurrence", 0, fence_max));
   progress.recurs_until = reader.optional_instant("recursUntil");
-  check_progress(progress);
+  check_progress(progress, reader.task());
   return progress;
 }
 
@@ -192,12 +197,16 @@ class Schedulers {
   explicit Schedulers(const Database& database)
       : select_(database, "SELECT identifier FROM scheduler WHERE id = ?") {}
 
-  const std::string& identifier(std::int64_t number) {
+  const std::string& identifier(std::int64_t number, const std::string& task) {
     const auto known = identifiers_.find(number);
     if (known != identifiers_.end()) return known->second;
     select_.bind(0, number);
-    if (!select_.step()) throw TaskMissingFieldError("schedulerIdentifier");
-    if (select_.size(0) > text_size_max) refuse_as_too_long("schedulerIdentifier");
+    if (!select_.step()) throw TaskMissingFieldError("schedulerIdentifier", task);
+    if (!select_.is_text(0)) {
+      throw TaskInvalidTypeError(
+          "schedulerIdentifier", select_.text(0), "text", select_.type_name(0), task);
+    }
+    if (select_.size(0) > text_size_max) refuse_as_too_long("schedulerIdentifier", task);
     std::string identifier = select_.text(0);
     (void)select_.step();  // to its end
     return identifiers_.emplace(number, std::move(identifier)).first->second;
@@ -230,12 +239,14 @@ TaskRecord read_record(const Statement& row, Schedulers& schedulers) {
     record.config.cron = row.text(2);
     record.config.retry_delay = Duration{row.integer(3)};
   }
-  if (row.is_null(5)) {
-    throw TaskInvalidStructureError("A task has no progress: its record is incomplete",
-                                    record.config.name);
+  if (row.is_null(4)) {
+    throw TaskInvalidStructureError(
+        "A task has no progress: its record is incomplete", record.config.name, record.config.name);
   }
-  record.scheduler = schedulers.identifier(row.integer(4));
-  record.progress = read_progress(row, 5);
+  RowReader reader{row, 5, record.config.name};
+  record.scheduler =
+      schedulers.identifier(reader.integer("schedulerIdentifier"), record.config.name);
+  record.progress = read_progress(reader);
   return record;
 }
 
@@ -300,7 +311,9 @@ std::vector<TaskRecord> read_records(const Database& database,
 std::uint64_t read_fence(const Database& database) {
   Statement newest{database, "SELECT fence FROM scheduler ORDER BY fence DESC LIMIT 1"};
   if (!newest.step()) return 0;
-  return static_cast<std::uint64_t>(RowReader{newest, 0}.integer_between("fence", 0, fence_max));
+  const std::string no_task;
+  RowReader reader{newest, 0, no_task};
+  return static_cast<std::uint64_t>(reader.integer_between("fence", 0, fence_max));
 }
 
 // What fails while one task is written is told with the task's name (RULES P4).
