@@ -62,6 +62,32 @@ TEST_F(Sqlite, leaves_the_log_of_another_program_to_it) {
   EXPECT_EQ(std::filesystem::file_size(path + "-wal"), log_size);
 }
 
+// The first page of a new state is in the file in part, and SQLite's journal says that there was
+// none before.
+TEST_F(Sqlite, is_begun_anew_if_a_power_cut_tore_its_first_page) {
+  using namespace std::string_literals;
+  const std::string torn = std::string(512, '\0') + std::string(3584, 'x');
+  std::string journal = "\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"s;  // what each begins with,
+  journal +=
+      "\0\0\0\0"s
+      "\1\2\3\4"s
+      "\0\0\0\0"s
+      "\0\0\x02\0"s
+      "\0\0\x10\0"s;  // no page, of 4096 bytes
+  journal.resize(512);
+  std::ofstream{path, std::ios::binary} << torn;
+  std::ofstream{path + "-journal", std::ios::binary} << journal;
+  EXPECT_TRUE(open_sqlite_store(path)->load().empty());
+  EXPECT_FALSE(std::filesystem::exists(path + "-journal"));
+}
+
+TEST_F(Sqlite, is_no_file_of_another_program_with_something_beside_it) {
+  std::ofstream{path} << "precious notes, no database";
+  std::ofstream{path + "-journal"} << "precious journal";
+  EXPECT_THAT(open_error(), HasSubstr("it is no SQLite database"));
+  EXPECT_EQ(std::filesystem::file_size(path + "-journal"), 16);
+}
+
 // Its number is not ours to read before its mark.
 TEST_F(Sqlite, takes_no_other_program_for_a_newer_dutiful) {
   tamper("PRAGMA user_version = 5");

@@ -1,6 +1,6 @@
 #include "store/sqlite/state_file.h"
 
-#include <array>
+#include <algorithm>
 #include <filesystem>
 
 #include <fcntl.h>
@@ -19,6 +19,19 @@ constexpr int links_max = 40;
 
 // What every SQLite database begins with, its zero included.
 constexpr auto signature = "SQLite format 3\0"sv;
+// And every journal of a transaction that SQLite may have to take back.
+constexpr auto journal_signature = "\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"sv;
+
+// The first bytes of a file, so many at most; none where it cannot be read.
+std::string begin_of(const std::string& path, std::size_t size) {
+  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (descriptor < 0) return "";
+  std::string begin(size, '\0');
+  const ssize_t read = pread(descriptor, begin.data(), begin.size(), 0);
+  close(descriptor);
+  begin.resize(static_cast<std::size_t>(std::max<ssize_t>(read, 0)));
+  return begin;
+}
 
 }  // namespace
 
@@ -51,14 +64,14 @@ void refuse_no_state(const std::string& state) {
   if (const std::string reason = why_no_file(state); !reason.empty()) {
     throw StoreError(state, reason);
   }
-  const int descriptor = open(state.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (descriptor < 0) return;  // there is none yet, or whoever opens it will say what is wrong
-  std::array<char, signature.size()> begin{};
-  const ssize_t size = pread(descriptor, begin.data(), begin.size(), 0);
-  close(descriptor);
-  if (size <= 0) return;  // an empty file is as good as none
-  const std::string_view read{begin.data(), static_cast<std::size_t>(size)};
-  if (read != signature) throw StoreError(state, no_database);
+  const std::string begin = begin_of(state, signature.size());
+  // There is none yet, or whoever opens it will say what is wrong; an empty file is as good as
+  // none.
+  if (begin.empty() || begin == signature) return;
+  // The power was cut while the first page was written; SQLite will take that back.
+  const std::string journal = file_beside(state, "-journal");
+  if (begin_of(journal, journal_signature.size()) == journal_signature) return;
+  throw StoreError(state, no_database);
 }
 
 }  // namespace dutiful

@@ -15,8 +15,9 @@ namespace dutiful {
 
 // Why what is there can be no state, and what to give; empty where it can, or nothing is there.
 [[nodiscard]] std::string why_no_file(const std::string& state);
-// Throws StoreError for that, and for a file that begins as no database does. Opens and closes it,
-// which takes away the locks that SQLite has on it in this process.
+// Throws StoreError for that, and for a file that begins as no database does, unless SQLite has a
+// journal to make it one again. Opens and closes it, which takes away the locks that SQLite has on
+// it in this process.
 void refuse_no_state(const std::string& state);
 
 inline constexpr const char* no_database =

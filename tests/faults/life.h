@@ -1,0 +1,31 @@
+// One life of a victim, from its first word to its death.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "faults/fault.h"
+#include "faults/words.h"
+
+namespace dutiful::faults {
+
+struct Life {
+  Words words;
+  int status = 0;     // as waitpid() has it
+  bool hung = false;  // it said nothing for a minute, and was killed
+
+  [[nodiscard]] bool was_killed() const;
+  [[nodiscard]] bool has_exited() const;  // in good order
+};
+
+struct Conditions {
+  std::string directory;               // of its state
+  std::vector<std::string> arguments;  // after the directory
+  std::optional<Fault> fault{};
+  std::string log{};  // where its calls are written; empty: nowhere
+};
+
+[[nodiscard]] Life live(const Conditions& conditions);
+
+}  // namespace dutiful::faults
