@@ -94,6 +94,11 @@ std::string said(std::string_view name, const Fields& fields) {
   if (name == "StoreFailed") {
     return fields.message("error") + "; next try at " + fields.time("nextTryAt");
   }
+  if (name == "AccessRefused") {
+    return "access to " + fields.text("what") + " refused: " + fields.text("reason") + " by " +
+           fields.text("who");
+  }
+  if (name == "ClockOutOfRange") return fields.message("error") + "; nothing starts until then";
   if (name == "TaskFileLoaded") {
     return fields.text("file") + ": " + counted(fields.number("tasks"), "task", "tasks") +
            ", state in " + fields.text("state");

@@ -52,6 +52,16 @@ TEST(EventText, tells_which_run_was_interrupted) {
             "starts again");
 }
 
+TEST(EventText, tells_who_was_refused_what) {
+  EXPECT_EQ(said("AccessRefused",
+                 {{"what", std::string{"/srv/jobs.db"}},
+                  {"reason", std::string{"the state is in use"}},
+                  {"who", std::string{"process 7"}}},
+                 Zone::utc()),
+            "2025-07-01 10:00:00  dutiful  access to /srv/jobs.db refused: the state is in use by "
+            "process 7");
+}
+
 TEST(EventText, leaves_a_message_as_it_was_quoted) {
   EXPECT_EQ(
       said("TaskFileRejected", {{"error", std::string{"saw '\\n' in \"a\\\\b\"\n"}}}, Zone::utc()),

@@ -89,6 +89,7 @@ class Driver {
         work();
         return;
       } catch (const std::bad_alloc&) {
+      } catch (const InitializeSchedulerError&) {
       } catch (const StoreError&) {
       }
     }

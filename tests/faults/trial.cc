@@ -65,7 +65,7 @@ Found look(const Files& files) {
   if (!files.contains(state_file)) return found;
   try {
     const Place taken{files};
-    found.records = open_sqlite_store(taken.file(state_file))->load();
+    found.records = open_sqlite_store(taken.file(state_file))->load().records;
     const Place seen{has_hot_journal(files) ? taken.files() : files};
     if (read_sqlite_state(seen.file(state_file)) != found.records) {
       found.complaints.push_back("who only looks sees another state");

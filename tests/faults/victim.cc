@@ -66,14 +66,9 @@ std::string text_of(const Event& event, std::string_view name) {
 }
 
 // Whether it says that the change may have happened all the same.
-template <typename StoreFailure = StoreError>
 bool is_in_doubt(const Error& error) {
-  if constexpr (requires(const StoreFailure& failure) { failure.in_doubt(); }) {
-    const auto* failure = dynamic_cast<const StoreFailure*>(&error);
-    return failure != nullptr && failure->in_doubt();
-  } else {
-    return false;
-  }
+  const auto* failure = dynamic_cast<const StoreError*>(&error);
+  return failure != nullptr && failure->in_doubt();
 }
 
 struct GaveUp {};

@@ -77,7 +77,7 @@ TEST_F(Sqlite, is_begun_anew_if_a_power_cut_tore_its_first_page) {
   journal.resize(512);
   std::ofstream{path, std::ios::binary} << torn;
   std::ofstream{path + "-journal", std::ios::binary} << journal;
-  EXPECT_TRUE(open_sqlite_store(path)->load().empty());
+  EXPECT_TRUE(open_sqlite_store(path)->load().records.empty());
   EXPECT_FALSE(std::filesystem::exists(path + "-journal"));
 }
 
