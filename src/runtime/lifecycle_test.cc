@@ -79,7 +79,14 @@ TEST_F(Runtime, begins_when_it_is_prepared) {
   Scheduler scheduler{prepared};
   const std::vector<Registration> list{
       {"a", "* * * * *", [&](const RunInfo& run) { journal.add(run.key()); }, 1min}};
-  EXPECT_THROW(scheduler.initialize(list), int);
+  // E: whatever it throws comes as an error of ours, and is its cause.
+  try {
+    scheduler.initialize(list);
+    FAIL();
+  } catch (const InitializeSchedulerError& error) {
+    EXPECT_STREQ(error.what(), "Failed to initialize scheduler: unknown error");
+    EXPECT_THROW(std::rethrow_exception(error.cause()), int);
+  }
   EXPECT_THAT(events.wait_for(1).back(), HasSubstr("SchedulerInitializationFailed"));
   EXPECT_THAT(events.wait_for(1).back(), HasSubstr("unknown error"));
   refuses = false;

@@ -45,6 +45,7 @@ class Commit : public Sqlite {
     RowUpdate update{rows[0], before[0].progress};
     update.progress.state = TaskState::running;
     update.progress.attempt = 1;
+    update.progress.fence = 1;
     update.progress.last_attempt = update.progress.pulse = at("2025-03-04T00:00:00Z");
     store->commit({&update, 1});
   }

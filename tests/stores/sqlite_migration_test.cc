@@ -7,6 +7,7 @@
 
 #include "engine/engine.h"
 #include "stores/sqlite_in_test.h"
+#include "support/disk_faults.h"
 
 namespace dutiful {
 namespace {
@@ -144,16 +145,21 @@ TEST_F(Migration, lets_the_tasks_go_on) {
 
 // P4
 TEST_F(Migration, happens_as_a_whole_or_not_at_all) {
-  tamper("CREATE TRIGGER t BEFORE UPDATE ON progress BEGIN SELECT RAISE(FAIL, 'x'); END");
   const std::string before = contents_of_version_1();
-  EXPECT_THAT(open_error(), HasSubstr("cannot be accessed: x"));
+  {
+    bool fails = true;
+    const SyncFault fault{[&](const std::string& file) {
+      return file.ends_with("-wal") && std::exchange(fails, false);
+    }};
+    EXPECT_THAT(open_error(), HasSubstr("the disk reports an error"));
+    EXPECT_FALSE(fails);
+  }
   EXPECT_EQ(version(), "1\n");
   EXPECT_EQ(ask("SELECT count(*) FROM pragma_table_info('progress')"), "13\n");
   EXPECT_EQ(ask("SELECT count(*) FROM pragma_table_info('scheduler')"), "2\n");
   EXPECT_EQ(contents_of_version_1(), before);
   EXPECT_EQ(told(read_sqlite_state(path)), expected);
 
-  tamper("DROP TRIGGER t");
   EXPECT_EQ(told(open_sqlite_store(path)->load().records), expected);
 }
 

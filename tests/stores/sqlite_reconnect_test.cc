@@ -22,6 +22,7 @@ class Reconnect : public Sqlite {
   void commit() {
     RowUpdate update{row, planned("a").progress};
     update.progress.attempt = ++attempt;
+    update.progress.fence = attempt;
     update.progress.last_attempt = update.progress.pulse = at("2025-03-04T00:00:00Z");
     store->commit({&update, 1});
   }

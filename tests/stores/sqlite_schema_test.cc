@@ -130,7 +130,8 @@ TEST_F(SqliteSchema, holds_no_name_that_is_too_long) {
   EXPECT_EQ(open_sqlite_store(path)->load().records.at(1).config.name, std::string(1024, 'x'));
   tamper("UPDATE scheduler SET identifier = printf('%.*c', 1025, 'x')");
   EXPECT_EQ(load_error<TaskInvalidValueError>(),
-            "Invalid value for field 'schedulerIdentifier': it is longer than 1024 bytes");
+            "Invalid value for field 'schedulerIdentifier': it is longer than 1024 bytes (task "
+            "\"a\")");
   tamper("UPDATE scheduler SET identifier = CAST(zeroblob(5000000) AS TEXT)");
   EXPECT_THAT(load_error<StoreError>(), HasSubstr("is damaged: a value in it is too long"));
 }
@@ -141,7 +142,7 @@ TEST_F(SqliteSchema, leaves_an_expression_that_is_too_long_to_be_overridden) {
   tamper(
       "INSERT INTO task VALUES (9, 'c', 'x', 0);"
       "INSERT INTO progress SELECT 9, scheduler, 0, 0, 0, 0, NULL, first_coming, served_until,"
-      " NULL, NULL, NULL, NULL FROM progress LIMIT 1");
+      " NULL, NULL, NULL, NULL, 0, 0, 0, NULL FROM progress LIMIT 1");
   for (const char* cron : {"printf('%.*c', 1025, ' ')", "CAST(zeroblob(5000000) AS TEXT)"}) {
     SCOPED_TRACE(cron);
     tamper((std::string{"UPDATE task SET cron = "} + cron + " WHERE id <> 2").c_str());
