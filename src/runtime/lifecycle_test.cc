@@ -49,7 +49,7 @@ TEST_F(Runtime, prepares_before_it_begins) {
   };
   Scheduler scheduler{prepared};
   const Registration due{"a", "0 * * * *", [&] { journal.add("a"); }, 1min};
-  EXPECT_THROW(scheduler.initialize({due}), std::runtime_error);
+  EXPECT_THROW(scheduler.initialize({due}), InitializeSchedulerError);
   EXPECT_NO_THROW(other.initialize({}));
   other.stop();
   EXPECT_EQ(journal.size(), 0);
@@ -79,7 +79,7 @@ TEST_F(Runtime, begins_when_it_is_prepared) {
   Scheduler scheduler{prepared};
   const std::vector<Registration> list{
       {"a", "* * * * *", [&](const RunInfo& run) { journal.add(run.key()); }, 1min}};
-  EXPECT_THROW(scheduler.initialize(list), int);
+  EXPECT_THROW(scheduler.initialize(list), InitializeSchedulerError);
   EXPECT_THAT(events.wait_for(1).back(), HasSubstr("SchedulerInitializationFailed"));
   EXPECT_THAT(events.wait_for(1).back(), HasSubstr("unknown error"));
   refuses = false;
