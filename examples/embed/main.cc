@@ -26,8 +26,8 @@ int main() {
          "0,30 * * * *",
          [](dutiful::Run run) {
            std::thread{[run = std::move(run)]() mutable {
-             // What it writes to may keep the key, to see that this was done, and the largest fence,
-             // to refuse a writer that comes late.
+             // What it writes to may keep the key, to see that this was done, and the largest
+             // fence, to refuse a writer that comes late.
              std::cout << run.info().key() << ", fence " << run.info().fence << '\n' << std::flush;
              run.succeed();
            }}.detach();

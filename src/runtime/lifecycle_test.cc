@@ -49,7 +49,7 @@ TEST_F(Runtime, prepares_before_it_begins) {
   };
   Scheduler scheduler{prepared};
   const Registration due{"a", "0 * * * *", [&] { journal.add("a"); }, 1min};
-  EXPECT_THROW(scheduler.initialize({due}), std::runtime_error);
+  EXPECT_THROW(scheduler.initialize({due}), InitializeSchedulerError);
   EXPECT_NO_THROW(other.initialize({}));
   other.stop();
   EXPECT_EQ(journal.size(), 0);

@@ -1,6 +1,10 @@
 // Section R of the rules: how late a start may be. The measured figures are in bench/.
 
+#include <algorithm>
+
 #include <gtest/gtest.h>
+
+#include <dutiful/calendar.h>
 
 #include "conformance/world.h"
 
@@ -41,6 +45,51 @@ TEST(R1, a_start_that_is_later_than_a_minute_is_told) {
   world.end("a");
   EXPECT_EQ(world.starts(), (Starts{"10:00:00 a cron", "10:02:30 b cron", "10:02:30 c cron"}));
   EXPECT_EQ(late.told, std::vector<std::string>{"b 90000"});
+}
+
+// Also of a first run (K4), from when the task came.
+TEST(R1, a_late_first_run_is_told_too) {
+  Lateness late;
+  World world{"2025-03-03T10:00:30Z", late.options};
+  world.script("a", {Does::go_on});
+  world.initialize({{"a", "0 10 * * *"}, {"b", "0 10 * * *"}});
+  world.advance(2min);
+  world.end("a");
+  EXPECT_EQ(world.starts(), (Starts{"10:00:30 a boot", "10:02:30 b boot"}));
+  EXPECT_EQ(late.told, std::vector<std::string>{"b 120000"});
+}
+
+// However long it was down, everything starts at once, and every pulse is accounted for (T6, V).
+TEST(R1, thousands_of_tasks_start_at_once_after_a_year_of_downtime) {
+  constexpr int count = 2000;
+  const Zone zone = Zone::load("America/New_York");
+  std::map<std::string, std::int64_t> missed;
+  World world{"2025-03-03T10:00:30-05:00",
+              {.zone = zone, .events = [&](const Event& event) {
+                 if (event.name != "TaskRunStarted") return;
+                 const auto field =
+                     std::ranges::find(event.fields, "missedCount", &EventField::name);
+                 missed[std::get<std::string>(event.fields.at(0).value)] =
+                     field == event.fields.end() ? 0 : std::get<std::int64_t>(field->value);
+               }}};
+  std::vector<World::Task> list;
+  for (int i = 0; i < count; ++i) list.push_back({"t" + std::to_string(i), "* * * * *"});
+  world.initialize(list);
+  world.stop();
+  (void)world.starts();
+  missed.clear();
+  world.advance_to("2026-03-13T10:00:45-04:00");
+  world.initialize(list);
+
+  const Starts starts = world.starts();
+  EXPECT_EQ(starts.size(), count);
+  for (const std::string& start : starts) EXPECT_EQ(start.substr(0, 8), "14:00:45") << start;
+  // scheduledTime names the first of them.
+  const std::int64_t pulses = Calendar{zone}.count(CronExpression::parse("* * * * *"),
+                                                   at("2025-03-03T10:00:30-05:00"),
+                                                   at("2026-03-13T10:00:45-04:00"));
+  EXPECT_EQ(missed.size(), count);
+  for (const auto& [task, more] : missed) EXPECT_EQ(more, pulses - 1) << task;
 }
 
 TEST(R2, an_interrupted_run_starts_with_the_restart) {

@@ -30,6 +30,17 @@ std::string details_of(const Error& error) {
   return text;
 }
 
+// "NegativeRetryDelayError retryDelayMs=-1": what is thrown, with its details.
+template <typename Action>
+std::string error_of(Action action) {
+  try {
+    action();
+    return "no error";
+  } catch (const Error& error) {
+    return std::string{error.name()} + ' ' + details_of(error);
+  }
+}
+
 TEST(E, has_the_names_messages_and_details_of_the_table) {
   const auto cause = std::make_exception_ptr(std::runtime_error{"disk full"});
   struct Row {
@@ -192,6 +203,52 @@ std::string registration_error(const Registration& registration) {
   } catch (const InvalidRegistrationError& error) {
     return error.field() + ' ' + error.value() + ": " + error.what();
   }
+}
+
+// What the errors of the table are in practice: those that initialize() throws.
+TEST(E, what_initialize_throws_has_its_details) {
+  struct Row {
+    std::vector<Registration> list;
+    const char* error;
+  };
+  const Callback work{[] {}};
+  const std::initializer_list<Row> rows{
+      {{{"", "* * * * *", work, 0ms}},
+       R"(InvalidRegistrationError field="name" value="" reason="is empty; every task needs one")"},
+      {{{"a", "* * * * *", Callback{}, 0ms}},
+       R"(InvalidRegistrationError field="callback" value="null" )"
+       R"(reason="is null; register something to call")"},
+      {{{"a", "* * * * *", work, 0ms}, {"a", "* * * * *", work, 0ms}},
+       R"(ScheduleDuplicateTaskError taskName="a")"},
+      {{{"a", "*/1 * * * *", work, 0ms}},
+       R"(CronExpressionInvalidError expression="*/1 * * * *" field="minute" )"
+       R"(reason="has the step "*/1"; POSIX cron has no steps; use *")"},
+      {{{"a", "* * * * *", work, -90s}}, "NegativeRetryDelayError retryDelayMs=-90000"}};
+  for (const Row& row : rows) {
+    VirtualScheduler scheduler{Instant{}, {.zone = Zone::utc()}};
+    EXPECT_EQ(error_of([&] { scheduler.initialize(row.list); }), row.error);
+  }
+  VirtualScheduler scheduler{Instant{}, {.zone = Zone::utc()}};
+  scheduler.initialize({});
+  EXPECT_EQ(error_of([&] { scheduler.initialize({}); }),
+            R"(SchedulerAlreadyActiveError currentState="running")");
+}
+
+// Whatever is thrown inside comes out as an Error, with what it was as its cause.
+TEST(E, what_is_not_an_error_of_ours_is_wrapped) {
+  Options options{.zone = Zone::utc(), .prepare = [] { throw std::runtime_error{"not yet"}; }};
+  VirtualScheduler fails{Instant{}, options};
+  EXPECT_EQ(error_of([&] { fails.initialize({}); }), R"(InitializeSchedulerError cause="not yet")");
+  try {
+    fails.initialize({});
+  } catch (const Error& error) {
+    ASSERT_NE(error.cause(), nullptr);
+    EXPECT_THROW(std::rethrow_exception(error.cause()), std::runtime_error);
+  }
+  options.prepare = [] { throw 1; };
+  Scheduler unknown{options};
+  EXPECT_EQ(error_of([&] { unknown.initialize({}); }),
+            R"(InitializeSchedulerError cause="unknown error")");
 }
 
 TEST(E, says_what_is_wrong_with_a_registration) {

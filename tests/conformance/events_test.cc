@@ -262,5 +262,152 @@ TEST(V, a_failed_initialization_says_why) {
   EXPECT_EQ(std::ranges::count(log.names(), "SchedulerInitializationStarted"), 3);
 }
 
+// It fails twice, is interrupted in its second retry, fails when it starts again, and once more at
+// the next pulse. What it told of its starts: "scheduled actual" of each, or the retry's number.
+std::vector<std::string> starts_of_a_failing_task() {
+  Log log;
+  World world{"2025-03-03T10:00:30Z", {.zone = Zone::utc(), .events = log.sink()}};
+  const std::vector<World::Task> list{{"a", "0 * * * *", 5min}};
+  world.script("a", {Does::fail, Does::fail, Does::go_on, Does::fail, Does::succeed, Does::fail});
+  world.initialize(list);
+  world.advance_to("2025-03-03T10:11:00Z");
+  world.crash();
+  world.initialize(list);
+  world.advance_to("2025-03-03T11:30:00Z");
+  std::vector<std::string> told;
+  for (const Event& event : log.events) {
+    if (event.name == "TaskRetryStarted") {
+      told.push_back("retry " + std::to_string(Log::number(event, "retryCount")));
+    }
+    if (event.name != "TaskRunStarted") continue;
+    std::string text = Log::text(event, "scheduledTime").substr(11, 8) + ' ' +
+                       Log::text(event, "actualTime").substr(11, 8);
+    const EventField* is_retry = Log::field(event, "isRetry");
+    if (is_retry != nullptr) text += std::get<bool>(is_retry->value) ? " is a retry" : " is none";
+    told.push_back(text);
+  }
+  return told;
+}
+
+// A pulse, a restart after a crash and a first run are no retries, and have no isRetry. retryCount
+// goes on after the crash, and starts over with the next pulse.
+TEST(V, retries_are_told_as_such_and_counted) {
+  EXPECT_EQ(starts_of_a_failing_task(),
+            (std::vector<std::string>{"10:00:00 10:00:30",
+                                      "retry 1",
+                                      "10:05:30 10:05:30 is a retry",
+                                      "retry 2",
+                                      "10:10:30 10:10:30 is a retry",
+                                      "10:00:00 10:11:00",
+                                      "retry 3",
+                                      "10:16:00 10:16:00 is a retry",
+                                      "11:00:00 11:00:00",
+                                      "retry 1",
+                                      "11:05:00 11:05:00 is a retry"}));
+}
+
+TEST(V, an_override_says_what_has_changed) {
+  Log log;
+  World world{"2025-03-03T10:00:30Z", {.zone = Zone::utc(), .events = log.sink()}};
+  world.initialize({{"both", "5 * * * *", 1min},
+                    {"cron", "5 * * * *", 1min},
+                    {"delay", "5 * * * *", 1min},
+                    {"same", "5 * * * *", 1min}});
+  world.stop();
+  log.events.clear();
+  world.initialize({{"both", "05 * * * *", 2500ms},
+                    {"cron", "05 * * * *", 1min},
+                    {"delay", "5 * * * *", 0ms},
+                    {"same", "5 * * * *", 1min}});
+  std::vector<std::string> told;
+  for (const Event& event : log.events) {
+    if (event.name != "TaskOverridden") continue;
+    const std::string line = to_json(event);
+    told.push_back(line.substr(line.find(R"("taskName")")));
+  }
+  EXPECT_EQ(told,
+            (std::vector<std::string>{
+                R"("taskName":"both","changeType":"cronExpression,retryDelay",)"
+                R"("oldState":{"cronExpression":"5 * * * *","retryDelayMs":60000},)"
+                R"("newState":{"cronExpression":"05 * * * *","retryDelayMs":2500}})",
+                R"("taskName":"cron","changeType":"cronExpression",)"
+                R"("oldState":{"cronExpression":"5 * * * *","retryDelayMs":60000},)"
+                R"("newState":{"cronExpression":"05 * * * *","retryDelayMs":60000}})",
+                R"("taskName":"delay","changeType":"retryDelay",)"
+                R"("oldState":{"cronExpression":"5 * * * *","retryDelayMs":60000},)"
+                R"("newState":{"cronExpression":"5 * * * *","retryDelayMs":0}})"}));
+  ASSERT_NE(log.find("TaskPreserved"), nullptr);
+  EXPECT_EQ(Log::text(*log.find("TaskPreserved"), "taskName"), "same");
+}
+
+// I4, seed-000: nothing is told of tasks that were not taken, and the list before goes on.
+TEST(V, a_failed_reconcile_says_why_and_nothing_else) {
+  Log log;
+  World world{"2025-03-03T10:00:30Z",
+              {.reinitialize = Reinitialize::reconcile, .zone = Zone::utc(), .events = log.sink()}};
+  world.initialize({{"a", "5 * * * *"}});
+  log.events.clear();
+  std::string error;
+  try {
+    world.initialize({{"b", "* * * * *"}, {"c", "*/5 * * * *"}});
+  } catch (const CronExpressionInvalidError& thrown) {
+    error = thrown.what();
+  }
+  EXPECT_EQ(log.names(),
+            (std::vector<std::string>{"SchedulerReinitializationStarted",
+                                      "SchedulerInitializationFailed"}));
+  EXPECT_EQ(Log::text(log.events.back(), "error"), error);
+  EXPECT_NE(error, "");
+  world.advance(1h);
+  EXPECT_EQ(world.starts(), Starts{"10:05:00 a cron"});
+}
+
+TEST(V, a_retry_or_a_run_that_there_is_not_has_no_time) {
+  Log log;
+  World world{"2025-03-03T10:00:30Z",
+              {.reinitialize = Reinitialize::reconcile, .zone = Zone::utc(), .events = log.sink()}};
+  world.script("runs", {Does::go_on});
+  world.initialize({{"runs", "0 * * * *"}, {"never ran", "5 * * * *"}});
+  world.initialize({});
+  world.fail("runs");
+  const Event* failed = log.find("TaskRunFailed", "runs");
+  ASSERT_NE(failed, nullptr);
+  EXPECT_EQ(Log::field(*failed, "nextRetryAt"), nullptr);
+  const Event* ran = log.find("TaskRemoved", "runs");
+  ASSERT_NE(ran, nullptr);
+  EXPECT_EQ(Log::text(*ran, "lastExecutionTime"), "2025-03-03T10:00:30.000Z");
+  const Event* never_ran = log.find("TaskRemoved", "never ran");
+  ASSERT_NE(never_ran, nullptr);
+  EXPECT_EQ(Log::field(*never_ran, "lastExecutionTime"), nullptr);
+}
+
+// seed-002: security-relevant events. P6: the holder is named, and goes on.
+TEST(V, a_state_that_another_holds_is_access_refused) {
+  const TemporaryDirectory directory;
+  const std::string state = directory.file("state.db");
+  Scheduler holder{{.state = state, .zone = Zone::utc()}};
+  holder.initialize({});
+  Log log;
+  Scheduler other{{.state = state, .zone = Zone::utc(), .events = log.sink()}};
+  std::string who;
+  try {
+    other.initialize({});
+  } catch (const StateHeldError& error) {
+    who = error.holder();
+  }
+  EXPECT_EQ(
+      log.names(),
+      (std::vector<std::string>{
+          "SchedulerInitializationStarted", "AccessRefused", "SchedulerInitializationFailed"}));
+  const Event* refused = log.find("AccessRefused");
+  ASSERT_NE(refused, nullptr);
+  EXPECT_EQ(refused->level, Level::warning);
+  EXPECT_EQ(Log::text(*refused, "what"), state);
+  EXPECT_EQ(Log::text(*refused, "reason"), "the state is in use");
+  EXPECT_EQ(Log::text(*refused, "who"), who);
+  EXPECT_NE(who, "");
+  EXPECT_THROW(holder.initialize({}), SchedulerAlreadyActiveError);
+}
+
 }  // namespace
 }  // namespace dutiful

@@ -1,8 +1,10 @@
 // Section I of the rules: the scheduler's lifecycle. Threads are in runtime/scheduler_test.cc.
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "conformance/world.h"
+#include "support/journal.h"
 
 namespace dutiful {
 namespace {
@@ -84,6 +86,38 @@ TEST(I4, reconciles_where_told_to) {
   EXPECT_EQ(world.starts(), Starts{});
   world.end("a");
   EXPECT_EQ(world.starts().size(), 1);
+}
+
+// What happens where a task "a", due at 10:01 and 11:01, gives its scheduler another list.
+Entries lists_from_a_callback(Reinitialize policy) {
+  Journal journal;
+  const auto clock = std::make_shared<ManualClock>(at("2025-03-03T10:00:30Z"));
+  Scheduler scheduler{{.reinitialize = policy, .zone = Zone::utc(), .clock = clock}};
+  const auto give_another_list = [&] {
+    try {
+      scheduler.initialize({{"b", "* * * * *", [&] { journal.add("b runs"); }, 1min}});
+      journal.add("taken");
+    } catch (const SchedulerAlreadyActiveError& error) {
+      journal.add("refused: " + error.current_state());
+    }
+  };
+  scheduler.initialize({{"a", "1 * * * *", give_another_list, 1min}});
+  clock->advance(30s);
+  const std::size_t first = policy == Reinitialize::reconcile ? 2 : 1;
+  journal.wait_for(first);
+  clock->advance(1h);
+  journal.wait_for(first + 1);
+  scheduler.stop();
+  return journal.wait_for(first + 1);
+}
+
+TEST(I4, a_callback_is_refused_a_second_list_too) {
+  EXPECT_EQ(lists_from_a_callback(Reinitialize::reject), Entries(2, "refused: running"));
+}
+
+TEST(I4, a_callback_may_give_a_second_list_where_they_are_reconciled) {
+  EXPECT_THAT(lists_from_a_callback(Reinitialize::reconcile),
+              testing::UnorderedElementsAre("taken", "b runs", "b runs"));
 }
 
 TEST(I6, stopping_and_starting_again_changes_nothing) {

@@ -1,6 +1,8 @@
 // Section P of the rules: persistence and overrides. Files are in stores/, commits in
 // engine_test.cc.
 
+#include <set>
+
 #include <gtest/gtest.h>
 
 #include "conformance/world.h"
@@ -39,6 +41,16 @@ TEST(P2, an_override_keeps_the_history_and_counts_the_new_pulses) {
   EXPECT_EQ(world.starts(), (Starts{"10:00:00 a boot", "10:20:00 a cron"}));
 }
 
+// H13
+TEST(P2, a_task_that_never_ran_owes_the_pulses_of_its_new_schedule_since_it_came) {
+  World world{"2025-03-03T10:00:30Z"};
+  world.initialize({{"a", "30 * * * *"}});
+  world.stop();
+  world.advance_to("2025-03-03T10:20:00Z");
+  world.initialize({{"a", "10 * * * *"}});
+  EXPECT_EQ(world.starts(), Starts{"10:20:00 a cron"});
+}
+
 TEST(P2, an_override_may_start_over) {
   World world{"2025-03-03T10:00:00Z", {.override = Override::reset_history, .zone = Zone::utc()}};
   world.initialize({{"a", "0 * * * *"}});
@@ -67,6 +79,26 @@ TEST(P3, another_text_of_the_same_schedule_is_an_override) {
   world.stop();
   world.initialize({{"a", "00 * * * *"}});
   EXPECT_EQ(world.starts(), (Starts{"10:00:00 a boot", "10:00:00 a boot"}));
+}
+
+// Whoever started the interrupted run is named, and nobody has the name of another.
+TEST(P5, every_initialize_makes_an_identifier_of_its_own) {
+  std::set<std::string> identifiers;
+  World world{"2025-03-03T10:00:00Z",
+              {.zone = Zone::utc(), .events = [&](const Event& event) {
+                 if (event.name != "TaskOrphaned") return;
+                 const EventField& identifier = event.fields.at(2);
+                 ASSERT_EQ(identifier.name, "schedulerIdentifier");
+                 identifiers.insert(std::get<std::string>(identifier.value));
+               }}};
+  world.script("a", {Does::go_on, Does::go_on, Does::go_on, Does::go_on});
+  for (int i = 0; i < 4; ++i) {
+    world.initialize({{"a", "0 10 * * *"}});
+    world.crash();
+  }
+  EXPECT_EQ(world.starts().size(), 4);
+  EXPECT_EQ(identifiers.size(), 3);
+  EXPECT_FALSE(identifiers.contains(""));
 }
 
 TEST(P8, a_key_is_the_same_for_every_attempt_at_the_same_work) {

@@ -52,6 +52,19 @@ TEST(K4, a_pulse_missed_later_is_owed_even_if_it_has_never_run) {
   EXPECT_EQ(world.starts(), Starts{"10:30:00 a cron"});
 }
 
+// H13: it is owed until it starts, in whatever minute that is.
+TEST(K4, a_first_run_that_had_to_wait_is_held_over_a_crash) {
+  World world{"2025-03-03T10:00:30Z", {.max_concurrent = 1, .zone = Zone::utc()}};
+  const std::vector<World::Task> list{{"a", "0 10 * * *"}, {"b", "0 10 * * *"}};
+  world.script("a", {Does::go_on});
+  world.initialize(list);
+  EXPECT_EQ(world.starts(), Starts{"10:00:30 a boot"});
+  world.crash();
+  world.advance(3h);
+  world.initialize(list);
+  EXPECT_EQ(world.starts(), (Starts{"13:00:30 a orphan", "13:00:30 b boot"}));
+}
+
 TEST(K5, retries_with_the_same_delay_until_it_succeeds) {
   World world{"2025-03-03T10:00:00Z"};
   world.script("a", {Does::fail, Does::fail, Does::fail});
