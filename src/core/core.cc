@@ -208,6 +208,8 @@ void Core::follow_clock(Instant now, std::vector<ClockCorrection>& corrections) 
     if (!tasks_[id].registered) continue;
     const Instant persisted = correct_clock(tasks_[id].progress, now);
     if (persisted != no_instant) corrections.push_back({id, persisted});
+    // A pulse that only the clock before had reached comes again.
+    if (tasks_[id].due_since > now) tasks_[id].due_since = no_instant;
   }
   pulses_.clear();
   for (std::uint32_t number = 0; number < schedules_.size(); ++number) await_pulse(number, now);
@@ -228,9 +230,11 @@ std::vector<Start> Core::start_due(Instant now, std::size_t limit) {
       Task& task = tasks_[entry.id];
       if (task.queued_since != entry.at) continue;
       if (!obligations_of(task, now).any()) {
-        // The clock was set back while it waited: its retry is not due any more.
+        // The clock was set back while it waited: its pulse or its retry is not due any more.
         task.queued_since = no_instant;
-        push(retries_, Entry{task.progress.retry_at, task.rank, entry.id});
+        if (task.progress.retry_at != no_instant) {
+          push(retries_, Entry{task.progress.retry_at, task.rank, entry.id});
+        }
         continue;
       }
       starts.push_back(start(entry.id, now));

@@ -88,6 +88,30 @@ TEST_F(EngineTest, goes_by_the_corrected_clock_while_it_runs) {
   EXPECT_EQ(stored().last_attempt, now);  // history is what it was
 }
 
+// T7: what a wrong clock made due, and the bound kept from starting, comes again by the right one.
+TEST_F(EngineTest, does_not_owe_a_pulse_that_the_corrected_clock_has_not_reached) {
+  policies.max_concurrent = 1;
+  engine = make();
+  engine->initialize({{.name = "a", .cron = "0 22 * * *", .retry_delay = 1min},
+                      {.name = "b", .cron = "0 22 * * *", .retry_delay = 1min}},
+                     now);
+  auto starts = engine->step(at("2025-03-03T22:00:00Z"));
+  ASSERT_EQ(starts.size(), 1);
+  const Instant corrected = at("2025-03-03T15:00:00Z");
+  EXPECT_TRUE(engine->step(corrected).empty());
+  engine->end(starts[0].task, Outcome::success, corrected);
+  EXPECT_TRUE(engine->step(corrected).empty());
+  EXPECT_EQ(engine->next_wake(), at("2025-03-03T22:00:00Z"));
+
+  for (int run = 0; run < 2; ++run) {
+    starts = engine->step(at("2025-03-03T22:00:00Z"));
+    ASSERT_EQ(starts.size(), 1);
+    EXPECT_EQ(starts[0].scheduled, at("2025-03-03T22:00:00Z"));
+    engine->end(starts[0].task, Outcome::success, at("2025-03-03T22:00:01Z"));
+  }
+  EXPECT_TRUE(engine->step(at("2025-03-03T22:00:02Z")).empty());
+}
+
 // T7, X3: the store fails while the clock is corrected.
 TEST_F(EngineTest, keeps_the_correction_of_the_clock_when_a_commit_fails) {
   initialize("0 * * * *");
