@@ -145,7 +145,7 @@ std::vector<ErrorField> TaskTryDeserializeError::fields() const {
 }
 
 std::vector<ErrorField> TaskTryDeserializeError::with_task(std::vector<ErrorField> fields) const {
-  if (!task_name_.empty()) fields.push_back({"taskName", task_name_});
+  if (!task_name_.empty()) fields.emplace_back("taskName", task_name_);
   return fields;
 }
 

@@ -164,8 +164,7 @@ std::optional<Fault> range_fault(const FieldKind& kind, std::string_view field, 
       value = std::min(value * 10 + static_cast<unsigned>(digit - '0'), 1000U);
     }
     if (value == 7 && kind.field == Field::weekday) {
-      return nonposix_fault(
-          kind, field, end, "has " + show(end.text) + "; use 0 for Sunday", ": ");
+      return nonposix_fault(kind, field, end, "has " + show(end.text) + "; use 0 for Sunday", ": ");
     }
     if (value < kind.min || value > kind.max) {
       return Fault{end,
