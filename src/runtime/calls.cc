@@ -19,10 +19,9 @@ bool Calls::must_refuse() const {
 }
 
 void Calls::refuse(CallNumber number) {
-  const SchedulerAlreadyActiveError error{lifecycle_ == Lifecycle::initializing ? "initializing"
-                                                                                : "running"};
-  trace(InitFailure{std::string{error.name()}, RefusalCause::list, number});
-  throw error;
+  trace(InitFailure{"SchedulerAlreadyActiveError", RefusalCause::list, number});
+  throw SchedulerAlreadyActiveError(lifecycle_ == Lifecycle::initializing ? "initializing"
+                                                                          : "running");
 }
 
 Calls::Initialization Calls::enter_initialize(std::vector<TracedRegistration> list, Caller caller) {

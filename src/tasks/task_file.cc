@@ -9,6 +9,7 @@
 
 #include <dutiful/cron.h>
 #include <dutiful/errors.h>
+#include <dutiful/limits.h>
 
 #include "tasks/toml_guard.h"
 #include "text/nearest.h"
@@ -220,10 +221,21 @@ class Loader {
     return nullptr;
   }
 
+  void check_length(std::string_view key,
+                    const toml::node& node,
+                    const std::string& text,
+                    std::size_t bytes_max) {
+    if (text.size() <= bytes_max) return;
+    add(node,
+        std::string{key} + " has " + std::to_string(text.size()) + " bytes; it may have at most " +
+            std::to_string(bytes_max));
+  }
+
   void read_name(const toml::node& node, std::string& name) {
     const std::string* read = read_filled("name", node, "every task needs one");
     if (read == nullptr) return;
     name = *read;
+    check_length("name", node, name, task_name_max);
     const auto [first, is_new] = names_.try_emplace(name, place_of(node.source()));
     if (is_new) return;
     add(node,
@@ -236,6 +248,7 @@ class Loader {
     const std::string* read = read_string("cron", node);
     if (read == nullptr) return;
     cron = *read;
+    check_length("cron", node, cron, cron_text_max);
     if (CronExpression::try_parse(cron)) return;
     try {
       (void)CronExpression::parse(cron);

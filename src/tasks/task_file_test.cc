@@ -224,6 +224,19 @@ TEST(TaskFile, names_are_not_empty) {
               ElementsAre("2:6: name is empty; every task needs one"));
 }
 
+// E: what initialize() would refuse.
+TEST(TaskFile, names_and_expressions_have_an_end) {
+  const auto of_length = [](std::size_t name, std::size_t cron) {
+    return problems("[[task]]\nname = '" + std::string(name, 'x') + "'\ncron = '* * * * *" +
+                    std::string(cron - 9, ' ') + "'\nrun = 'true'\nretry = '1m'\n");
+  };
+  EXPECT_THAT(of_length(1024, 1024), IsEmpty());
+  EXPECT_THAT(of_length(1025, 1024),
+              ElementsAre("2:8: name has 1025 bytes; it may have at most 1024"));
+  EXPECT_THAT(of_length(1024, 2000),
+              ElementsAre("3:8: cron has 2000 bytes; it may have at most 1024"));
+}
+
 TEST(TaskFile, commands_are_not_empty) {
   const auto run = [](const std::string& value) {
     return problems(task_with("retry = '1m'\nrun = " + value));
