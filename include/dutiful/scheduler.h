@@ -63,12 +63,12 @@ struct Options {
   // Judges that trace while it grows: what breaks the theory is the event TheoryViolated.
   bool verify = false;
 
-  // Called by an initialize() that takes the state, once that is held and was read, and before
-  // anything in it changes or starts: for who has to clear away first what a process before, which
-  // crashed, has left. What it throws initialize() throws, and nothing has changed, but that
-  // a state which was not there is, without tasks. It runs on the thread of initialize(), which has
-  // a minute in all (RULES L2), and must not call this scheduler. An invalid list, and one that is
-  // reconciled with a list before, need no preparation.
+  // Called by an initialize() that takes the state, once the state is held and was read, and before
+  // anything in it changes or starts. Use it to clean up what a crashed process left behind. If it
+  // throws, initialize() throws and changes nothing, except that a missing state may have been
+  // created, without tasks. It runs on the thread of initialize(), which has a minute in all (RULES
+  // L2), and must not call this scheduler. An invalid list, and one that is reconciled with the
+  // list before, need no preparation.
   std::function<void()> prepare{};
 };
 
@@ -109,9 +109,10 @@ class Scheduler {
   // Running callbacks are asked to end (RunInfo::stop), but never forced to.
   void stop();
 
-  // The same, but returns after so long at the latest, with the names of the tasks whose runs go
-  // on. None: it has stopped. Otherwise it is still stopping, holds its state and starts nothing; a
-  // later stop() waits on.
+  // The same, but returns after so long, with the names of the tasks whose runs go on. None: it has
+  // stopped. Otherwise it is still stopping, holds its state and starts nothing; a later stop()
+  // waits on. An initialize() in progress, and the record of the last end, are waited for in any
+  // case.
   [[nodiscard]] std::vector<std::string> stop(Duration patience);
 
  private:

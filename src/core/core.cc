@@ -50,8 +50,8 @@ Obligations obligations_of(const Core::Task& task, Instant now) {
           .due = task.due_since};
 }
 
-// The newest run is for another pulse than those before. Pulses grow, and so no key comes twice
-// (P8), but where a corrected clock has gone back (T7) they come again, up to the latest there was.
+// The newest run is for another pulse than those before. Pulses only grow, so keys are unique (P8);
+// but after a clock was corrected (T7), pulses up to the latest one come again.
 void take_up(TaskProgress& progress, Instant pulse) {
   if (pulse <= progress.pulse) {
     progress.recurs_until = std::max(progress.recurs_until, progress.pulse);

@@ -1,23 +1,9 @@
 #include <dutiful/errors.h>
 
+#include "core/message_of.h"
 #include "text/quote.h"
 
 namespace dutiful {
-namespace {
-
-std::string message_of(const std::exception_ptr& error) {
-  try {
-    if (error) std::rethrow_exception(error);
-    return "";
-  } catch (const std::exception& exception) {
-    return exception.what();
-  } catch (...) {
-    return "unknown error";
-  }
-}
-
-}  // namespace
-
 InvalidRegistrationError::InvalidRegistrationError(std::string field,
                                                    std::string value,
                                                    std::string reason)

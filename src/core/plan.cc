@@ -41,6 +41,7 @@ void keep_running(TaskProgress& progress, const TaskProgress& before) {
   progress.retries = before.retries;
   progress.fence = before.fence;
   progress.recurrence = before.recurrence;
+  progress.recurs_until = before.recurs_until;
   progress.pulse = before.pulse;
   progress.last_attempt = before.last_attempt;
 }
@@ -95,6 +96,11 @@ Plan make_plan(std::vector<TaskConfig> list,
       if (task.classification == Classification::overridden &&
           override == Override::reset_history) {
         task.progress = timing->first_coming(now, calendar);
+        // The keys of runs by a clock that was ahead are not forgotten (P8).
+        task.progress.recurs_until = record->progress.recurs_until;
+        if (record->progress.pulse > now) {
+          task.progress.recurs_until = std::max(task.progress.recurs_until, record->progress.pulse);
+        }
         if (was_running && runs == Runs::go_on) keep_running(task.progress, record->progress);
       } else if (was_running && runs == Runs::are_interrupted) {
         task.orphaned = true;

@@ -29,9 +29,14 @@ inline constexpr Instant clock_end =
   return clock_begin <= instant && instant < clock_end;
 }
 
+// The instant, or the nearest one inside.
+[[nodiscard]] constexpr Instant into_clock_range(Instant instant) {
+  return std::clamp(instant, clock_begin, clock_end);
+}
+
 // So long after, or `clock_end` where that comes first: delays may be of any length.
 [[nodiscard]] constexpr Instant later(Instant from, Duration by) {
-  from = std::clamp(from, clock_begin, clock_end);
+  from = into_clock_range(from);
   return by > clock_end - from ? clock_end : from + by;
 }
 
@@ -41,8 +46,8 @@ struct TaskConfig {
   std::string cron;
   Duration retry_delay{};
 
-  // What says nothing of the task itself: its place in the list it came with, and what is checked
-  // with the rest of a registration (RULES I3) though others go by it.
+  // Not persisted and not compared. Its place in the list, and what is validated with the rest of
+  // the registration (RULES I3) but used by the runtime alone.
   std::uint32_t registration = 0;
   bool has_callback = true;
   Duration time_limit{};

@@ -98,7 +98,8 @@ std::string said(std::string_view name, const Fields& fields) {
     return "access to " + fields.text("what") + " refused: " + fields.text("reason") + " by " +
            fields.text("who");
   }
-  if (name == "ClockOutOfRange") return fields.message("error") + "; nothing starts until then";
+  if (name == "ClockOutOfRange")
+    return fields.message("error") + "; nothing starts until it is back in range";
   if (name == "TaskFileLoaded") {
     return fields.text("file") + ": " + counted(fields.number("tasks"), "task", "tasks") +
            ", state in " + fields.text("state");

@@ -45,9 +45,9 @@ class Engine {
   // RULES I3, I4, P2-P5. Throws the errors of RULES E, and then nothing has changed.
   void initialize(std::vector<TaskConfig> list, Instant now, TracedCall call = {});
 
-  // What time it is by a clock that shows this, for all that follow. For a clock outside the years
-  // 1 to 9999 time stands still: no such instant can be recorded. Until the clock is back, ends are
-  // recorded and nothing starts, which is told.
+  // Turns what a clock shows into the time that the calls below expect. For a clock outside the
+  // years 1 to 9999 time stands still: no such instant can be recorded. Until the clock is back,
+  // ends are recorded and nothing starts, which is told.
   [[nodiscard]] Instant follow(Instant clock);
   [[nodiscard]] bool follows() const { return !back_at_; }
 

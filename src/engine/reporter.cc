@@ -6,6 +6,7 @@
 
 #include <dutiful/errors.h>
 
+#include "core/message_of.h"
 #include "time/iso8601.h"
 
 namespace dutiful {
@@ -14,12 +15,8 @@ namespace {
 // RULES R1: later than this is worth a warning.
 constexpr std::chrono::minutes delay_max{1};
 
-Instant tellable(Instant instant) {
-  return std::clamp(instant, clock_begin, clock_end);
-}
-
 std::string time_text(Instant instant) {
-  return format_utc(tellable(instant));
+  return format_utc(into_clock_range(instant));
 }
 
 void add(std::vector<EventField>& fields, std::string_view name, EventField::Value value) {
@@ -29,18 +26,6 @@ void add(std::vector<EventField>& fields, std::string_view name, EventField::Val
 
 std::vector<EventField> state_of(const TaskConfig& config) {
   return {{"cronExpression", config.cron}, {"retryDelayMs", config.retry_delay.count()}};
-}
-
-std::string message_of(const std::exception_ptr& error) {
-  try {
-    std::rethrow_exception(error);
-  } catch (const std::bad_alloc&) {
-    return "memory is exhausted";
-  } catch (const std::exception& exception) {
-    return exception.what();
-  } catch (...) {
-    return "unknown error";
-  }
 }
 
 }  // namespace
@@ -54,7 +39,7 @@ void Reporter::tell(std::string_view name,
                     std::vector<EventField> fields) {
   if (!sink_) return;
   try {
-    sink_({.name = name, .level = level, .at = tellable(at), .fields = std::move(fields)});
+    sink_({.name = name, .level = level, .at = into_clock_range(at), .fields = std::move(fields)});
   } catch (...) {
     // It was asked not to. What it should have told is lost; the run it was about is not.
   }

@@ -40,7 +40,7 @@ class Reporter {
   // RULES T7: a task goes by a clock that was set back; `persisted` is what its record said.
   void clock_corrected(const std::string& name, Instant persisted, Instant now);
 
-  // The clock cannot be gone by, and nothing starts until it can.
+  // The clock is out of range; nothing starts until it is back.
   void clock_out_of_range(const std::string& error, Instant now);
 
   // What the clocks have jumped over since the last call, for every task that was due in it (T3).

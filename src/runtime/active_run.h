@@ -1,7 +1,6 @@
 // A run from its start to its end: what a worker calls, and what the loop is told.
 #pragma once
 
-#include <algorithm>
 #include <memory>
 #include <string>
 
@@ -65,8 +64,12 @@ class Mailbox {
       : clock_(clock), wake_up_(wake_up) {}
 
   void put(std::shared_ptr<ActiveRun> ended) noexcept {
-    ended->returned = std::clamp(clock_.now(), clock_begin, clock_end);
-    ended->duration = clock_.monotonic() - ended->began;
+    try {
+      ended->returned = into_clock_range(clock_.now());
+      ended->duration = clock_.monotonic() - ended->began;
+    } catch (...) {
+      ended->returned = clock_end;  // a clock of the user's has failed: nobody knows when
+    }
     const Lock lock{mutex_};
     const bool first = ended_.empty();
     ended_.push(std::move(ended));

@@ -7,6 +7,7 @@
 #include <dutiful/errors.h>
 
 #include "core/task.h"
+#include "engine/refusal.h"
 
 namespace dutiful {
 
@@ -18,8 +19,20 @@ bool Calls::must_refuse() const {
   return !reconciles_ && lifecycle_ != Lifecycle::uninitialized;
 }
 
+template <typename Make>
+void Calls::trace(Make make) noexcept {
+  if (!traced_) return;
+  try {
+    untold_.push_back({into_clock_range(clock_.now()), make()});
+  } catch (...) {
+    // For want of memory, or of a clock.
+  }
+}
+
 void Calls::refuse(CallNumber number) {
-  trace(InitFailure{"SchedulerAlreadyActiveError", RefusalCause::list, number});
+  trace([&]() -> TraceEvent {
+    return InitFailure{"SchedulerAlreadyActiveError", RefusalCause::list, number};
+  });
   throw SchedulerAlreadyActiveError(lifecycle_ == Lifecycle::initializing ? "initializing"
                                                                           : "running");
 }
@@ -27,13 +40,14 @@ void Calls::refuse(CallNumber number) {
 Calls::Initialization Calls::enter_initialize(std::vector<TracedRegistration> list, Caller caller) {
   Lock lock{mutex_};
   const std::uint64_t number = ++calls_;
-  trace(InitStart{std::move(list), number});
+  trace([&]() -> TraceEvent { return InitStart{std::move(list), number}; });
   if (must_refuse() || caller == Caller::inside_initialize) refuse(number);
   const std::uint64_t place = entered_++;
   while (served_ != place) changed_.wait(lock);
   // A stop() that was called meanwhile waits only for the one that was in progress (I5).
   if (must_refuse()) {
     ++served_;
+    answer_idle_stops();
     changed_.notify_all();
     refuse(number);
   }
@@ -41,21 +55,20 @@ Calls::Initialization Calls::enter_initialize(std::vector<TracedRegistration> li
   return {number, before_initialize_ == Lifecycle::uninitialized};
 }
 
-void Calls::leave_initialize() {
+void Calls::leave_initialize() noexcept {
   const Lock lock{mutex_};
   leave(Lifecycle::running);
 }
 
-void Calls::leave_initialize(const InitFailure& failure) {
+void Calls::leave_initialize(const Initialization& call, const std::exception_ptr& error) noexcept {
   const Lock lock{mutex_};
-  trace(failure);
+  trace([&]() -> TraceEvent { return refusal_of(error, call.number); });
   leave(before_initialize_);
-  if (lifecycle_ != Lifecycle::uninitialized) return;
-  loop_ended_ = false;  // it had begun, and found nothing to do
-  answer_stops();
+  if (lifecycle_ == Lifecycle::uninitialized) loop_ended_ = false;  // it had found nothing to do
+  answer_idle_stops();
 }
 
-void Calls::leave(Lifecycle next) {
+void Calls::leave(Lifecycle next) noexcept {
   const bool stops = next == Lifecycle::running && !stops_.empty();
   lifecycle_ = stops ? Lifecycle::stopping : next;
   ++served_;
@@ -66,9 +79,9 @@ std::uint64_t Calls::enter_stop() {
   const Lock lock{mutex_};
   const std::uint64_t number = ++calls_;
   stops_.push_back(number);
-  trace(StopStart{number});
+  trace([&]() -> TraceEvent { return StopStart{number}; });
   if (lifecycle_ == Lifecycle::running) lifecycle_ = Lifecycle::stopping;
-  if (lifecycle_ == Lifecycle::uninitialized && !initialize_pending()) answer_stops();
+  answer_idle_stops();
   return number;
 }
 
@@ -87,21 +100,29 @@ Calls::Stopped Calls::wait_for_stop(std::uint64_t number, Deadline deadline) {
   return Stopped::yes;
 }
 
-void Calls::leave_stop(Ends ends) {
+void Calls::leave_stop(Ends ends) noexcept {
   const Lock lock{mutex_};
   lifecycle_ = Lifecycle::uninitialized;
   loop_ended_ = false;
   clearing_ = false;
   if (ends == Ends::lost) {
     stops_.clear();
-    trace(Crash{});
+    trace([]() -> TraceEvent { return Crash{}; });
   }
   answer_stops();
 }
 
-void Calls::answer_stops() {
-  for (const std::uint64_t stop : std::exchange(stops_, {})) trace(StopEnd{stop});
+void Calls::answer_stops() noexcept {
+  for (const std::uint64_t stop : stops_) {
+    trace([&]() -> TraceEvent { return StopEnd{stop}; });
+  }
+  stops_.clear();
   changed_.notify_all();
+}
+
+// Those that there is nothing to stop for. A list that waits for its turn has to be refused first.
+void Calls::answer_idle_stops() noexcept {
+  if (lifecycle_ == Lifecycle::uninitialized && !initialize_pending()) answer_stops();
 }
 
 Calls::News Calls::take() {
@@ -119,17 +140,6 @@ void Calls::loop_has_ended() {
 bool Calls::is_idle() {
   const Lock lock{mutex_};
   return lifecycle_ == Lifecycle::uninitialized && !initialize_pending();
-}
-
-void Calls::trace(TraceEvent event) noexcept {
-  if (!traced_) return;
-  try {
-    // A trace has no words for other instants.
-    const Instant at = std::clamp(clock_.now(), clock_begin, clock_end);
-    untold_.push_back({at, std::move(event)});
-  } catch (const std::exception&) {
-    // For want of memory. What it is about happens all the same.
-  }
 }
 
 }  // namespace dutiful

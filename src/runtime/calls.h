@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <exception>
 #include <optional>
 #include <vector>
 
@@ -28,12 +29,12 @@ class Calls {
     CallNumber number;
     bool first;  // the scheduler had no list
   };
-  // Where lists are reconciled, waits for those that entered before, unless one of them is what it
-  // was called by. Throws SchedulerAlreadyActiveError (RULES I4), and then the call has returned.
+  // Under `reconcile`, waits for earlier calls, unless it was called from inside one of them.
+  // Throws SchedulerAlreadyActiveError (RULES I4), and then the call has returned.
   enum class Caller { outside, inside_initialize };
   Initialization enter_initialize(std::vector<TracedRegistration> list, Caller caller);
-  void leave_initialize();
-  void leave_initialize(const InitFailure& failure);
+  void leave_initialize() noexcept;
+  void leave_initialize(const Initialization& call, const std::exception_ptr& error) noexcept;
 
   // stop() enters; nothing is decided to start from here on.
   [[nodiscard]] std::uint64_t enter_stop();
@@ -42,12 +43,12 @@ class Calls {
     almost,      // the loop has ended: clear away what there is, and leave_stop()
     not_by_now,  // the deadline has passed
   };
-  // Waits for every initialize() that entered before, and for the loop to end.
+  // Waits for the initialize() that is in progress, and for the loop to end.
   using Deadline = std::optional<std::chrono::steady_clock::time_point>;
   [[nodiscard]] Stopped wait_for_stop(std::uint64_t number, Deadline deadline);
   // All stops have returned. Where ends could not be recorded, that is a crash for a trace (H5).
   enum class Ends { recorded, lost };
-  void leave_stop(Ends ends);
+  void leave_stop(Ends ends) noexcept;
 
   // For the loop: what the trace is to be told by now, and what to do about stop().
   enum class Stop {
@@ -71,9 +72,13 @@ class Calls {
   [[nodiscard]] bool initialize_pending() const REQUIRES(mutex_) { return served_ != entered_; }
   [[nodiscard]] bool must_refuse() const REQUIRES(mutex_);
   [[noreturn]] void refuse(CallNumber number) REQUIRES(mutex_);
-  void leave(Lifecycle next) REQUIRES(mutex_);
-  void answer_stops() REQUIRES(mutex_);
-  void trace(TraceEvent event) noexcept REQUIRES(mutex_);
+  void leave(Lifecycle next) noexcept REQUIRES(mutex_);
+  void answer_stops() noexcept REQUIRES(mutex_);
+  void answer_idle_stops() noexcept REQUIRES(mutex_);
+
+  // Of a function that makes the event. If it fails, what it is about happens all the same.
+  template <typename Make>
+  void trace(Make make) noexcept REQUIRES(mutex_);
 
   const Clock& clock_;
   const bool reconciles_;

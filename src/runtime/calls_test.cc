@@ -211,6 +211,36 @@ TEST(Calls, let_lists_in_by_the_order_of_their_entry) {
   EXPECT_EQ(order.wait_for(5), (Entries{"2", "3", "4", "5", "6"}));
 }
 
+// I5: also where that list fails; and none of those behind it makes a stopped scheduler active.
+TEST(Calls, answer_a_stop_when_the_lists_before_it_have_failed) {
+  const auto error = std::make_exception_ptr(StoreError{"state.db", "is full"});
+  for (const bool stop_first : {true, false}) {
+    SCOPED_TRACE(stop_first);
+    const ManualClock clock{at("2025-03-03T10:00:00Z")};
+    Calls calls{clock, Reinitialize::reconcile, true};
+    const auto first = calls.enter_initialize({}, Calls::Caller::outside);
+    std::thread waits{[&] {
+      try {  // its turn may come before the stop; otherwise it is refused because of that
+        const auto second = calls.enter_initialize({}, Calls::Caller::outside);
+        EXPECT_FALSE(stop_first);
+        calls.leave_initialize(second, error);
+      } catch (const SchedulerAlreadyActiveError& refused) {
+        EXPECT_EQ(refused.current_state(), "running");
+      }
+    }};
+    for (std::size_t entered = 0; entered < 2; std::this_thread::yield()) {
+      entered += calls.take().events.size();
+    }
+    std::uint64_t stop = 0;
+    if (stop_first) stop = calls.enter_stop();
+    calls.leave_initialize(first, error);
+    if (!stop_first) stop = calls.enter_stop();
+    EXPECT_EQ(calls.wait_for_stop(stop, {}), Calls::Stopped::yes);
+    waits.join();
+    EXPECT_TRUE(calls.is_idle());
+  }
+}
+
 // I5: a stop waits for the list that is being applied, and for none of those behind it.
 TEST(Calls, let_a_stop_pass_those_that_have_not_begun) {
   const ManualClock clock{at("2025-03-03T10:00:00Z")};

@@ -11,6 +11,7 @@
 
 #include <dutiful/scheduler.h>
 
+#include "core/message_of.h"
 #include "engine/engine.h"
 #include "engine/header.h"
 #include "engine/refusal.h"
@@ -84,18 +85,11 @@ class Scheduler::Impl {
         }) {}
 
   void initialize(std::vector<Registration> registrations) {
-    const Calls::Initialization call = enter_initialize(registrations);
     try {
-      take_list(std::move(registrations), call);
+      enter_and_take_list(std::move(registrations));
     } catch (...) {
-      const std::exception_ptr error = as_initialize_error(std::current_exception());
-      calls_.leave_initialize(refusal_of(error, call.number));
-      wake_up_.ring();
-      tell_calls();
-      std::rethrow_exception(error);
+      std::rethrow_exception(as_initialize_error(std::current_exception()));
     }
-    calls_.leave_initialize();
-    wake_up_.ring();
   }
 
   // Returns the tasks whose runs still go on at the deadline, if there is one.
@@ -106,7 +100,7 @@ class Scheduler::Impl {
           "wait for; call it from elsewhere",
           nullptr);
     }
-    const std::uint64_t call = calls_.enter_stop();
+    const std::uint64_t call = enter_stop();
     wake_up_.ring();
     while (true) {
       switch (calls_.wait_for_stop(call, deadline)) {
@@ -177,6 +171,29 @@ class Scheduler::Impl {
     }
   }
 
+  void enter_and_take_list(std::vector<Registration> registrations) {
+    const Calls::Initialization call = enter_initialize(registrations);
+    try {
+      take_list(std::move(registrations), call);
+    } catch (...) {
+      const std::exception_ptr error = as_initialize_error(std::current_exception());
+      calls_.leave_initialize(call, error);
+      wake_up_.ring();
+      tell_calls();
+      std::rethrow_exception(error);
+    }
+    calls_.leave_initialize();
+    wake_up_.ring();
+  }
+
+  std::uint64_t enter_stop() {
+    try {
+      return calls_.enter_stop();
+    } catch (const std::bad_alloc&) {
+      throw StopSchedulerError("memory is exhausted", std::current_exception());
+    }
+  }
+
   // After the loop has ended, which one caller of stop() does.
   void clear_away() {
     end_loop();
@@ -187,7 +204,7 @@ class Scheduler::Impl {
       callbacks.swap(callbacks_);
       error = engine_.stop_error();
     }
-    callbacks.clear();
+    destroy(callbacks);
     calls_.leave_stop(error ? Calls::Ends::lost : Calls::Ends::recorded);
     tell_calls();
     if (error) throw_stop_error(error);
@@ -202,23 +219,36 @@ class Scheduler::Impl {
   // instant that this returns comes after that.
   Calls::News take_calls() REQUIRES(engine_mutex_) {
     Calls::News news = calls_.take();
-    note_freeze(news.events.empty() ? news.now : news.events.front().at);
-    for (const TracedEvent& event : news.events) {
+    const auto watch = [](auto tell) {
       try {
-        trace_->on(event.at, event.event);
+        tell();
       } catch (const std::bad_alloc&) {
         // Watching must not disturb what is watched.
       }
+    };
+    watch([&] {
+      engine_mutex_.assert_held();
+      note_freeze(news.events.empty() ? news.now : news.events.front().at);
+    });
+    for (const TracedEvent& event : news.events) {
+      watch([&] {
+        engine_mutex_.assert_held();
+        trace_->on(event.at, event.event);
+      });
     }
     return news;
   }
 
   // For a call that nobody else may tell of any more.
-  void tell_calls() {
+  void tell_calls() noexcept {
     if (!traces_) return;
     const Lock lock{engine_mutex_};
-    (void)take_calls();
-    trace_->flush();
+    try {
+      (void)take_calls();
+      trace_->flush();
+    } catch (const std::exception&) {
+      // A clock of the user's has failed: the loop, or the next call, tells it.
+    }
   }
 
   // What initialize() does before the engine has a part in it; the engine tells its own failures.
@@ -235,15 +265,9 @@ class Scheduler::Impl {
   }
 
   [[noreturn]] static void throw_stop_error(const std::exception_ptr& cause) {
-    std::string reason = "the end of a run could not be recorded, which will be restarted";
-    try {
-      std::rethrow_exception(cause);
-    } catch (const std::exception& error) {
-      reason += std::string{": "} + error.what();
-    } catch (...) {
-      reason += ": unknown error";
-    }
-    throw StopSchedulerError(reason, cause);
+    throw StopSchedulerError(
+        "the end of a run could not be recorded; the run will be restarted: " + message_of(cause),
+        cause);
   }
 
   void take_list(std::vector<Registration> registrations, const Calls::Initialization& call) {
@@ -251,7 +275,12 @@ class Scheduler::Impl {
     auto [list, callbacks] = or_tell(total, [&] { return split(std::move(registrations)); });
     Lock lock{engine_mutex_};
     // A thread that cannot be had is an error before anything has changed.
-    if (call.first) or_tell(total, [&] { start_loop(); });
+    if (call.first) {
+      or_tell(total, [&] {
+        engine_mutex_.assert_held();
+        start_loop();
+      });
+    }
     try {
       dispatch();  // what goes by the callbacks of the list before
       engine_.initialize(std::move(list), take_calls().now, {call.number, true});
@@ -269,22 +298,39 @@ class Scheduler::Impl {
       // The loop, which is next, does so again, and tells where it cannot.
     }
     lock.unlock();
+    destroy(callbacks);
   }
 
-  // As a callback, it must not stop the scheduler, which would wait for it.
+  // While this thread runs what a user has given us: it must not stop the scheduler, which would
+  // wait for it.
+  class Inside {
+   public:
+    explicit Inside(const Impl* scheduler) : before_(std::exchange(current, scheduler)) {}
+    ~Inside() { current = before_; }
+    Inside(const Inside&) = delete;
+    Inside& operator=(const Inside&) = delete;
+
+   private:
+    const Impl* before_;
+  };
+
+  template <typename Container>
+  void destroy(Container& callbacks) {
+    const Inside inside{this};
+    callbacks.clear();
+  }
+
   void prepare() {
     if (!prepare_) return;
-    const Impl* before = std::exchange(current, this);
-    preparing = this;
+    const Inside inside{this};
+    const Impl* const before = std::exchange(preparing, this);
     try {
       prepare_();
     } catch (...) {
-      current = before;
-      preparing = nullptr;
+      preparing = before;
       throw;
     }
-    current = before;
-    preparing = nullptr;
+    preparing = before;
   }
 
   // The loop begins when the mutex is let go.
@@ -294,14 +340,16 @@ class Scheduler::Impl {
       // One thread at least: so whatever is durably started can be run, and stop() be done.
       workers_.emplace(policies_.max_concurrent == 0 ? threads_max : policies_.max_concurrent,
                        [this](ActiveRun& run) {
-                         current = this;
+                         const Inside inside{this};
                          run.call();
-                         current = nullptr;
                        });
       loop_ = std::thread{[this] { loop(); }};
     } catch (const std::system_error&) {
       workers_.reset();
       throw ThreadError{std::current_exception()};
+    } catch (...) {
+      workers_.reset();
+      throw;
     }
   }
 
@@ -363,7 +411,7 @@ class Scheduler::Impl {
         done.append(std::move(done_));
         asked.swap(asked_);
       }
-      done.clear();  // callbacks may do anything when they are destroyed
+      destroy(done);  // callbacks may do anything when they are destroyed
       ask_to_stop(asked);
       if (!more && !ended) sleep();
     }
@@ -513,9 +561,8 @@ class Scheduler::Impl {
   // Runs what users have hung on their stop tokens, so nothing of ours is locked meanwhile.
   using Asked = std::vector<std::pair<std::shared_ptr<StopState>, StopReason>>;
   void ask_to_stop(const Asked& asked) {
-    current = this;
+    const Inside inside{this};
     for (const auto& [run, reason] : asked) run->request(reason);
-    current = nullptr;
   }
 
   [[nodiscard]] Instant next_deadline() const REQUIRES(engine_mutex_) {
@@ -575,7 +622,7 @@ Scheduler::Scheduler(Options options) : impl_(std::make_unique<Impl>(std::move(o
 Scheduler::~Scheduler() {  // NOLINT(bugprone-exception-escape): see the header
   try {
     if (!impl_->is_idle()) impl_->stop(std::nullopt);
-  } catch (const StopSchedulerError&) {
+  } catch (...) {
     // Nobody is left to tell. Called by its own callback, the threads that go on end the process.
   }
 }

@@ -155,8 +155,13 @@ void TraceFile::read_file() {
 
 void TraceFile::on(Instant at, const TraceEvent& event) {
   if (recovered_) return add(at, event);
-  if (std::holds_alternative<InitFailure>(event) || std::holds_alternative<Crash>(event)) {
-    // It did not come to the state, so there is nothing to tell the crash by.
+  if (const auto* failure = std::get_if<InitFailure>(&event); failure != nullptr && failure->call) {
+    // It did not come to the state, so there is nothing to tell the crash by. Another may.
+    std::erase_if(waiting_, [&](const TracedEvent& waiting) {
+      const auto* start = std::get_if<InitStart>(&waiting.event);
+      return start != nullptr && start->call == failure->call;
+    });
+  } else if (failure != nullptr || std::holds_alternative<Crash>(event)) {
     waiting_.clear();
   } else {
     waiting_.push_back({at, event});

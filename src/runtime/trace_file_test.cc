@@ -126,6 +126,25 @@ TEST_F(TraceFileTest, forgets_an_initialize_that_did_not_come_to_the_state) {
                           "13:00 InitStart"));
 }
 
+// H12: one that is refused meanwhile takes only its own beginning with it.
+TEST_F(TraceFileTest, keeps_the_initialize_that_goes_on_while_another_is_refused) {
+  run_hourly(*open());
+  const auto trace = open();
+  trace->on(one, InitStart{{hourly}, 1});
+  trace->on(one, InitStart{{hourly}, 2});
+  trace->on(one, InitFailure{"SchedulerAlreadyActiveError", RefusalCause::list, 2});
+  trace->recover({});
+  trace->on(one, InitSuccess{1});
+  trace->flush();
+  EXPECT_THAT(events(),
+              ElementsAre("12:00 InitStart",
+                          "12:00 InitSuccess",
+                          "12:00 RunStart",
+                          "12:00 Crash",
+                          "13:00 InitStart",
+                          "13:00 InitSuccess"));
+}
+
 TEST_F(TraceFileTest, cuts_off_a_line_that_was_not_finished) {
   run_hourly(*open());
   std::ofstream{file, std::ios::app} << R"({"at":"2025-03-03T12:3)";

@@ -15,17 +15,24 @@ namespace {
 // More retries at one instant than any test means: a task that fails at once is retried at once.
 constexpr std::size_t retries_at_once_max = 100'000;
 
-// Shows what it is told to, and is never set back.
+// Shows what it is told to.
 class VirtualClock : public Clock {
  public:
-  explicit VirtualClock(Instant begin) : instant(begin) {}
-  [[nodiscard]] Instant now() const override { return instant; }
-  [[nodiscard]] Duration monotonic() const override { return instant.time_since_epoch(); }
+  explicit VirtualClock(Instant begin) : instant_(begin) {}
+  [[nodiscard]] Instant now() const override { return instant_; }
+  [[nodiscard]] Duration monotonic() const override { return passed_; }
   void set_alarm(Instant /*instant*/) override {}
   void take_alarm() override {}
   [[nodiscard]] int descriptor() const override { return -1; }
 
-  Instant instant;
+  void move(Instant to) {
+    passed_ += std::max(to - instant_, Duration::zero());
+    instant_ = to;
+  }
+
+ private:
+  Instant instant_;
+  Duration passed_{};
 };
 
 // Requires an instant in the range of clocks, which is far from where milliseconds overflow.
@@ -92,13 +99,13 @@ class VirtualScheduler::Impl {
     const Instant until = now() + duration;
     run_due();
     for (Instant wake = next_wake(); wake <= until; wake = next_wake()) {
-      clock_.instant = std::max(now(), wake);
+      clock_.move(std::max(now(), wake));
       run_due();
     }
-    clock_.instant = until;
+    clock_.move(until);
   }
 
-  [[nodiscard]] Instant now() const { return clock_.instant; }
+  [[nodiscard]] Instant now() const { return clock_.now(); }
 
  private:
   // When a run is to start, or to be asked to end.
@@ -148,7 +155,9 @@ class VirtualScheduler::Impl {
   void run(const Start& start) {
     const Core::Task& task = engine_->core().task(start.task);
     const auto& [callback, time_limit] = callbacks_[task.registration];
-    const auto stop = std::make_shared<StopState>(StopState::Limit::some);
+    const bool limited = time_limit > Duration::zero();
+    const auto stop =
+        std::make_shared<StopState>(limited ? StopState::Limit::some : StopState::Limit::none);
     RunInfo info{.task = task.name,
                  .reason = start.reason,
                  .pulse = task.progress.pulse,
@@ -163,7 +172,7 @@ class VirtualScheduler::Impl {
         std::make_shared<ActiveRun>(start.task, std::move(info), callback, mailbox_);
     active->stop = stop;
     active->began = clock_.monotonic();
-    if (time_limit > Duration::zero()) active->deadline = later(start.at, time_limit);
+    if (limited) active->deadline = later(start.at, time_limit);
     running_.emplace(start.task, active);
     active->call();
   }
