@@ -73,7 +73,8 @@ struct RunInfo {
   //
   // A boot run is for the minute in which the task came. A name that is removed and comes back
   // within a minute for which it has run is run again (RULES K4), with the same key: to the key it
-  // is the same task and the same pulse.
+  // is the same task and the same pulse. A removed name is forgotten: if the clock is set back
+  // before it comes back, its keys may come again.
   [[nodiscard]] std::string key() const;
 };
 

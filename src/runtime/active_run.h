@@ -65,10 +65,11 @@ class Mailbox {
 
   void put(std::shared_ptr<ActiveRun> ended) noexcept {
     try {
-      ended->returned = into_clock_range(clock_.now());
+      const Instant now = clock_.now();
+      ended->returned = in_clock_range(now) ? now : clock_end;
       ended->duration = clock_.monotonic() - ended->began;
     } catch (...) {
-      ended->returned = clock_end;  // a clock of the user's has failed: nobody knows when
+      ended->returned = clock_end;  // a clock of the user's has failed: nobody knows when it was
     }
     const Lock lock{mutex_};
     const bool first = ended_.empty();

@@ -23,7 +23,9 @@ template <typename Make>
 void Calls::trace(Make make) noexcept {
   if (!traced_) return;
   try {
-    untold_.push_back({into_clock_range(clock_.now()), make()});
+    // Outside the range of clocks time stands still, as it does for the engine.
+    if (const Instant now = clock_.now(); in_clock_range(now)) latest_ = now;
+    untold_.push_back({latest_, make()});
   } catch (...) {
     // For want of memory, or of a clock.
   }

@@ -95,6 +95,8 @@ class Calls {
   bool loop_ended_ GUARDED_BY(mutex_) = false;
   bool clearing_ GUARDED_BY(mutex_) = false;  // a stop() is at it
   std::vector<TracedEvent> untold_ GUARDED_BY(mutex_);
+  Instant latest_ GUARDED_BY(mutex_) =
+      Instant{};  // that the clock has shown to a call, in its range
 };
 
 }  // namespace dutiful

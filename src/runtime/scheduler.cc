@@ -377,11 +377,9 @@ class Scheduler::Impl {
   // It asked to be woken then, and was so much later: the process was stopped, the machine slept,
   // or the clock was set forward. For the theory that time was frozen, until something happened.
   void note_freeze(Instant until) REQUIRES(engine_mutex_) {
-    if (alarm_ > alarm_set_ && in_clock_range(until) && until > alarm_ &&
-        until - alarm_ > freeze_min) {
-      trace_->on(alarm_, Freeze{until});
-    }
-    alarm_ = Instant::min();
+    if (until <= alarm_ || !in_clock_range(until)) return;  // it may still ring in time
+    if (alarm_ > alarm_set_ && until - alarm_ > freeze_min) trace_->on(alarm_, Freeze{until});
+    alarm_ = Instant::max();
   }
 
   // The loop sleeps until something is due, has ended, or is asked of it; it never polls. Where it
@@ -602,7 +600,7 @@ class Scheduler::Impl {
   bool held_ GUARDED_BY(engine_mutex_) = false;  // nothing may start; the loop will be woken
   std::size_t starts_per_step_ GUARDED_BY(engine_mutex_) = starts_per_step_first;
   // When the loop is to be woken, and when it said so.
-  Instant alarm_ GUARDED_BY(engine_mutex_) = Instant::min();
+  Instant alarm_ GUARDED_BY(engine_mutex_) = Instant::max();
   Instant alarm_set_ GUARDED_BY(engine_mutex_) = Instant::min();
 
   // Belong to the loop.

@@ -141,18 +141,22 @@ class VirtualScheduler::Impl {
       take_ends();
       enforce_limits();
       take_ends();
-      const auto starts = engine_->step(now());
-      if (starts.empty()) return;
-      for (const Start& start : starts) {
-        if (++started > callbacks_.size() + retries_at_once_max) {
-          throw std::runtime_error("virtual time stands still: a task fails at once, for ever");
-        }
-        run(start);
+      // All are made before any is called: a callback may replace the list, or the process.
+      std::vector<std::shared_ptr<ActiveRun>> runs;
+      for (const Start& start : engine_->step(now())) runs.push_back(make_run(start));
+      if (runs.empty()) return;
+      started += runs.size();
+      if (started > callbacks_.size() + retries_at_once_max) {
+        throw std::runtime_error("virtual time stands still: a task fails at once, for ever");
+      }
+      const auto process = mailbox_;
+      for (const auto& run : runs) {
+        if (mailbox_ == process) run->call();
       }
     }
   }
 
-  void run(const Start& start) {
+  std::shared_ptr<ActiveRun> make_run(const Start& start) {
     const Core::Task& task = engine_->core().task(start.task);
     const auto& [callback, time_limit] = callbacks_[task.registration];
     const bool limited = time_limit > Duration::zero();
@@ -173,8 +177,8 @@ class VirtualScheduler::Impl {
     active->stop = stop;
     active->began = clock_.monotonic();
     if (limited) active->deadline = later(start.at, time_limit);
-    running_.emplace(start.task, active);
-    active->call();
+    running_.insert_or_assign(start.task, active);
+    return active;
   }
 
   VirtualClock clock_;

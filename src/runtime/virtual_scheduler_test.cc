@@ -139,6 +139,36 @@ TEST(VirtualTime, says_that_it_stands_still) {
                std::runtime_error);
 }
 
+// I4: what was due by the list before is run, whatever the first of it does.
+TEST(VirtualTime, lets_a_callback_replace_the_list_or_end_the_process) {
+  VirtualScheduler scheduler{at("2025-03-03T10:00:00Z"),
+                             {.reinitialize = Reinitialize::reconcile, .zone = Zone::utc()}};
+  std::string ran;
+  const auto note = [&](const RunInfo& run) { ran += run.task; };
+  scheduler.initialize({{"a",
+                         "0 * * * *",
+                         [&] {
+                           ran += 'a';
+                           if (ran == "a") scheduler.initialize({{"c", "* * * * *", note, 1min}});
+                         },
+                         1min},
+                        {"b", "0 * * * *", note, 1min}});
+  EXPECT_EQ(ran, "acb");
+  scheduler.advance(1min);
+  EXPECT_EQ(ran, "acbc");
+
+  scheduler.initialize({{"d",
+                         "* * * * *",
+                         [&] {
+                           ran += 'd';
+                           scheduler.crash();
+                         },
+                         1min},
+                        {"e", "* * * * *", note, 1min}});
+  EXPECT_EQ(ran, "acbcd");
+  EXPECT_NO_THROW(scheduler.advance(1h));
+}
+
 // X2
 TEST(VirtualTime, asks_a_run_to_end_when_its_time_is_over) {
   std::vector<std::string> events;

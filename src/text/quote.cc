@@ -104,13 +104,17 @@ std::string on_one_line(std::string_view message) {
   return escape(message, "");
 }
 
-std::string json_string(std::string_view text) {
+std::string json_string(std::string_view text, InvalidBytes invalid) {
   std::string out = "\"";
   while (!text.empty()) {
     const std::size_t length = utf8_length(text);
     const std::string_view character = text.substr(0, length == 0 ? 1 : length);
     text.remove_prefix(character.size());
-    if (length == 0) {
+    if (length == 0 && invalid == InvalidBytes::kept) {
+      std::string hex;
+      append_hex(hex, character);
+      out.append("\\udc").append(hex.substr(hex.size() - 2));
+    } else if (length == 0) {
       out.append("\\");
       append_hex(out, character);
     } else if (character == "\"" || character == "\\") {

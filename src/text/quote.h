@@ -25,8 +25,11 @@ namespace dutiful {
 [[nodiscard]] std::string on_one_line(std::string_view message);
 
 // The text as a JSON string, quotes and all: controls are \uNNNN, everything else stands as it is.
-// JSON has no bytes that are not UTF-8: they are shown as \\xNN, as escape() would.
-[[nodiscard]] std::string json_string(std::string_view text);
+// JSON has no bytes that are not UTF-8: they are shown as \\xNN, as escape() would; or kept, for
+// who reads the text back, as the half of a surrogate pair \udcNN, which no UTF-8 is written as.
+enum class InvalidBytes { shown, kept };
+[[nodiscard]] std::string json_string(std::string_view text,
+                                      InvalidBytes invalid = InvalidBytes::shown);
 
 // A JSON text on one line that somebody else has written, with its controls as \uNNNN. The document
 // is the same. Requires UTF-8.

@@ -234,6 +234,11 @@ std::string field(const char* name, std::string_view value) {
   return std::string{",\""}.append(name).append("\":").append(value);
 }
 
+// A task is known by the bytes of its name, whatever they are.
+std::string kept(std::string_view name) {
+  return json_string(name, InvalidBytes::kept);
+}
+
 std::string fields_of(CallNumber call) {
   return call ? field("call", std::to_string(*call)) : std::string{};
 }
@@ -270,15 +275,15 @@ std::string fields_of(const StopEnd& event) {
   return field("event", "\"StopEnd\"") + fields_of(event.call);
 }
 std::string fields_of(const RunStart& event) {
-  return field("event", "\"RunStart\"") + field("task", json_string(event.task)) +
+  return field("event", "\"RunStart\"") + field("task", kept(event.task)) +
          field("reason", json_string(event.reason));
 }
 std::string fields_of(const RunSuccess& event) {
-  return field("event", "\"RunSuccess\"") + field("task", json_string(event.task)) +
+  return field("event", "\"RunSuccess\"") + field("task", kept(event.task)) +
          fields_of(event.ended);
 }
 std::string fields_of(const RunFailure& event) {
-  return field("event", "\"RunFailure\"") + field("task", json_string(event.task)) +
+  return field("event", "\"RunFailure\"") + field("task", kept(event.task)) +
          fields_of(event.ended);
 }
 std::string fields_of(const Crash& /*event*/) {
@@ -340,7 +345,7 @@ std::string to_json(const std::vector<TracedRegistration>& registrations) {
   std::string json = "[";
   for (const TracedRegistration& registration : registrations) {
     if (json.size() > 1) json += ',';
-    json += '[' + json_string(registration.name) + ',' + json_string(registration.cron) + ',' +
+    json += '[' + kept(registration.name) + ',' + kept(registration.cron) + ',' +
             std::to_string(registration.retry_delay.count()) + ']';
   }
   return json + ']';

@@ -50,6 +50,26 @@ TEST(TraceLines, are_read_and_written_alike) {
   EXPECT_EQ(rewritten(text), expected);
 }
 
+// A valid name may be of any bytes, and two names that are alike when they are shown are two.
+TEST(TraceLines, keep_the_bytes_of_a_name) {
+  for (const std::string& name : {std::string{"\xff"},
+                                  std::string{"\\xff"},
+                                  std::string{"\xed\xb3\xbf"},
+                                  std::string{"a\x80\xc3\xa9\xc3"},
+                                  std::string(1024, '\xfe')}) {
+    const std::string line =
+        to_line(Instant{}, InitStart{{{name, "* * * * *", Duration::zero()}}}) + '\n' +
+        to_line(Instant{}, RunStart{name, "cron"});
+    std::istringstream in{std::string{header} + '\n' + line};
+    TraceReader reader{in};
+    TracedEvent event;
+    ASSERT_TRUE(reader.read(event));
+    EXPECT_EQ(std::get<InitStart>(event.event).registrations.at(0).name, name);
+    ASSERT_TRUE(reader.read(event));
+    EXPECT_EQ(std::get<RunStart>(event.event).task, name);
+  }
+}
+
 TEST(TraceLines, may_come_in_any_order_with_more_than_is_known) {
   EXPECT_EQ(
       rewritten(std::string{header} + "\n" +
