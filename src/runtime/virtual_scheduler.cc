@@ -172,8 +172,7 @@ class VirtualScheduler::Impl {
                  .stop = stop->stop(),
                  .must_end = stop->must_end(),
                  .stop_state = stop};
-    const auto active =
-        std::make_shared<ActiveRun>(start.task, std::move(info), callback, mailbox_);
+    auto active = std::make_shared<ActiveRun>(start.task, std::move(info), callback, mailbox_);
     active->stop = stop;
     active->began = clock_.monotonic();
     if (limited) active->deadline = later(start.at, time_limit);
