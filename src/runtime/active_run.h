@@ -55,6 +55,13 @@ class ActiveRun : public Run::Settler, public std::enable_shared_from_this<Activ
   std::weak_ptr<Mailbox> mailbox_;
 };
 
+// The run that a start has decided, with its deadline.
+[[nodiscard]] std::shared_ptr<ActiveRun> make_active_run(const Start& start,
+                                                         const Core::Task& task,
+                                                         const CallbackOf& callback,
+                                                         const std::shared_ptr<Mailbox>& mailbox,
+                                                         const Clock& clock);
+
 // Runs that have ended, on their way from the threads that settle them to the loop.
 class Mailbox {
  public:

@@ -510,28 +510,9 @@ class Scheduler::Impl {
 
   std::shared_ptr<ActiveRun> make_run(const Start& start) REQUIRES(engine_mutex_) {
     const Core::Task& task = engine_.core().task(start.task);
-    const auto& [callback, time_limit] = callbacks_[task.registration];
-    const bool limited = time_limit > Duration::zero();
-    auto stop =
-        std::make_shared<StopState>(limited ? StopState::Limit::some : StopState::Limit::none);
-    RunInfo info{.task = task.name,
-                 .reason = start.reason,
-                 .pulse = task.progress.pulse,
-                 .attempt = task.progress.attempt,
-                 .fence = task.progress.fence,
-                 .recurrence = task.progress.recurrence,
-                 .started = start.at,
-                 .stop = stop->stop(),
-                 .must_end = stop->must_end(),
-                 .stop_state = stop};
-    auto run = std::make_shared<ActiveRun>(start.task, std::move(info), callback, mailbox_);
-    run->stop = std::move(stop);
-    run->began = clock_->monotonic();
-    if (stop_asked_) asked_.push_back({run->stop, StopReason::stopping});
-    if (limited) {
-      run->deadline = later(start.at, time_limit);
-      deadlines_.insert({run->deadline, start.task});
-    }
+    auto run = make_active_run(start, task, callbacks_[task.registration], mailbox_, *clock_);
+    if (stop_asked_) asked_.emplace_back(run->stop, StopReason::stopping);
+    if (run->deadline != Instant::max()) deadlines_.insert({run->deadline, start.task});
     running_.emplace(start.task, run);
     return run;
   }

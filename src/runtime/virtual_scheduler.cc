@@ -158,26 +158,9 @@ class VirtualScheduler::Impl {
 
   std::shared_ptr<ActiveRun> make_run(const Start& start) {
     const Core::Task& task = engine_->core().task(start.task);
-    const auto& [callback, time_limit] = callbacks_[task.registration];
-    const bool limited = time_limit > Duration::zero();
-    const auto stop =
-        std::make_shared<StopState>(limited ? StopState::Limit::some : StopState::Limit::none);
-    RunInfo info{.task = task.name,
-                 .reason = start.reason,
-                 .pulse = task.progress.pulse,
-                 .attempt = task.progress.attempt,
-                 .fence = task.progress.fence,
-                 .recurrence = task.progress.recurrence,
-                 .started = start.at,
-                 .stop = stop->stop(),
-                 .must_end = stop->must_end(),
-                 .stop_state = stop};
-    auto active = std::make_shared<ActiveRun>(start.task, std::move(info), callback, mailbox_);
-    active->stop = stop;
-    active->began = clock_.monotonic();
-    if (limited) active->deadline = later(start.at, time_limit);
-    running_.insert_or_assign(start.task, active);
-    return active;
+    auto run = make_active_run(start, task, callbacks_[task.registration], mailbox_, clock_);
+    running_.insert_or_assign(start.task, run);
+    return run;
   }
 
   VirtualClock clock_;
