@@ -185,6 +185,22 @@ TEST_F(CallsTest, conform_whatever_threads_do_at_once) {
   }
 }
 
+// A trace has no line for a clock outside the years 1 to 9999: for it, time stands still.
+TEST(Calls, are_told_at_the_last_instant_that_the_clock_has_shown) {
+  ManualClock clock{at("2025-03-03T10:00:00Z")};
+  Calls calls{clock, Reinitialize::reject, true};
+  for (const Instant shown : {at("2025-03-03T10:00:00Z"), Instant::max(), Instant::min()}) {
+    clock.set(shown);
+    (void)calls.enter_stop();
+    for (const TracedEvent& event : calls.take().events) {
+      EXPECT_EQ(event.at, at("2025-03-03T10:00:00Z"));
+    }
+  }
+  clock.set(at("2025-03-03T10:00:01Z"));
+  (void)calls.enter_stop();
+  EXPECT_EQ(calls.take().events.at(0).at, at("2025-03-03T10:00:01Z"));
+}
+
 // I4: those that wait are let in one by one, in the order of their entry.
 TEST(Calls, let_lists_in_by_the_order_of_their_entry) {
   const ManualClock clock{at("2025-03-03T10:00:00Z")};

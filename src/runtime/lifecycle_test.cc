@@ -395,6 +395,18 @@ TEST_F(Runtime, destroys_the_callback_of_a_removed_task_without_a_lock) {
   scheduler.stop();
 }
 
+// I5: whoever owns the scheduler may be owned by a callback.
+TEST_F(Runtime, refuses_to_be_stopped_by_the_destructor_of_a_callback) {
+  Scheduler scheduler{options()};
+  std::shared_ptr<void> guard{nullptr, [&](void*) {
+                                EXPECT_THROW(scheduler.stop(), StopSchedulerError);
+                                journal.add("destroyed");
+                              }};
+  scheduler.initialize({{"a", "0 0 1 1 *", [guard = std::move(guard)] {}, 1min}});
+  scheduler.stop();
+  EXPECT_EQ(journal.size(), 1U);
+}
+
 TEST_F(Runtime, stops_at_once_where_nothing_was_initialized) {
   Scheduler scheduler{options()};
   scheduler.stop();
