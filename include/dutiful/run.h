@@ -133,6 +133,8 @@ class Callback {
   void operator()(Run run) const noexcept;
 
  private:
+  friend struct PromptCallback;
+
   template <typename F>
   static constexpr bool returns_nothing() {
     if constexpr (std::is_invocable_v<F&>) {
@@ -163,6 +165,8 @@ class Callback {
     virtual ~Work() = default;
     // Takes the run, or returns when it has succeeded.
     virtual void call(Run& run) = 0;
+    // Whether it may be called by the thread that starts runs, which must not wait for anything.
+    [[nodiscard]] virtual bool is_prompt() const noexcept { return false; }
   };
   template <typename F>
   struct WorkOf final : Work {

@@ -116,6 +116,7 @@ class Scheduler {
   [[nodiscard]] std::vector<std::string> stop(Duration patience);
 
  private:
+  friend class PendingStop;
   class Impl;
   std::unique_ptr<Impl> impl_;
 };

@@ -27,6 +27,7 @@
 #include "commands/output_reader.h"
 #include "commands/output_tail.h"
 #include "commands/spawn.h"
+#include "runtime/prompt_callback.h"
 #include "sync/mutex.h"
 
 namespace dutiful {
@@ -450,9 +451,9 @@ Commands::~Commands() = default;
 
 Callback Commands::callback(Command command, std::shared_ptr<const Account> account) {
   auto shared = std::make_shared<const Command>(std::move(command));
-  return [impl = impl_.get(), shared, account = std::move(account)](Run run) {
+  return PromptCallback::make([impl = impl_.get(), shared, account = std::move(account)](Run run) {
     impl->take({.command = shared, .account = account, .run = std::move(run)});
-  };
+  });
 }
 
 void Commands::open() {

@@ -6,6 +6,7 @@
 #include <csignal>
 #include <exception>
 #include <functional>
+#include <optional>
 #include <set>
 #include <stdexcept>
 #include <utility>
@@ -26,8 +27,8 @@
 #include "daemon/scheduled_times.h"
 #include "daemon/signals.h"
 #include "daemon/stop_requests.h"
-#include "daemon/stopper.h"
 #include "daemon/supervisor.h"
+#include "runtime/pending_stop.h"
 #include "store/sqlite/state_file.h"
 
 namespace dutiful {
@@ -74,8 +75,7 @@ class Daemon::Impl {
                         },
                     .trace = options_.trace,
                     .verify = options_.verify,
-                    .prepare = [this] { prepare(); }}),
-        stopper_([this] { scheduler_.stop(); }) {}
+                    .prepare = [this] { prepare(); }}) {}
 
   // After this the state is ours.
   void take_state(const std::vector<TaskDefinition>& tasks) {
@@ -95,11 +95,9 @@ class Daemon::Impl {
     } catch (...) {
       // Whatever went wrong: nothing of ours goes on.
       commands_.end_all();
-      stopper_.ask();
-      (void)stopper_.finish();
       throw;
     }
-    if (const auto error = stopper_.finish()) std::rethrow_exception(error);
+    stop_->finish();
     // What did not die yet is for the next daemon to see to.
     if (!commands_.has_survivors()) instances_.clear();
   }
@@ -170,14 +168,15 @@ class Daemon::Impl {
 
   // Waits for signals and for the end.
   void serve() {
-    std::array<pollfd, 2> waiting{{{.fd = signals_.descriptor(), .events = POLLIN, .revents = 0},
-                                   {.fd = stopper_.descriptor(), .events = POLLIN, .revents = 0}}};
+    std::array<pollfd, 2> waiting{
+        {{.fd = signals_.descriptor(), .events = POLLIN, .revents = 0},
+         {.fd = all_ended_.descriptor(), .events = POLLIN, .revents = 0}}};
     while (true) {
       (void)poll(waiting.data(), waiting.size(), timeout());
       if (supervisor_.alive_every()) supervisor_.alive();
       if (waiting[1].revents != 0) break;
       while (const auto signal = signals_.take()) on_signal(*signal);
-      if (stopper_.is_asked() && Steady::now() >= deadline_) end_commands("the grace is over");
+      if (stop_ && Steady::now() >= deadline_) end_commands("the grace is over");
     }
   }
 
@@ -193,7 +192,7 @@ class Daemon::Impl {
 
   void on_signal(int signal) {
     if (signal == SIGHUP) {
-      if (!stopper_.is_asked()) reload();
+      if (!stop_) reload();
       return;
     }
     switch (stop_requests_.take(signal, Steady::now())) {
@@ -209,7 +208,7 @@ class Daemon::Impl {
   void stop() {
     supervisor_.stopping();
     if (options_.grace) deadline_ = Steady::now() + *options_.grace;
-    stopper_.ask();
+    stop_.emplace(scheduler_, all_ended_);
   }
 
   void end_commands(const std::string& reason) {
@@ -288,8 +287,9 @@ class Daemon::Impl {
   HistoryWriter history_;
   Commands commands_;
   Supervisor supervisor_;
+  WakeUp all_ended_;  // rings when a stop has nothing to wait for any more
   Scheduler scheduler_;
-  Stopper stopper_;
+  std::optional<PendingStop> stop_;
   std::vector<HistoryEntry> interrupted_;  // runs that died with a daemon before
   bool swept_ = false;                     // nothing of that is left
   StopRequests stop_requests_;

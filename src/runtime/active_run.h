@@ -5,6 +5,7 @@
 #include <string>
 
 #include "engine/ending.h"
+#include "runtime/prompt_callback.h"
 #include "runtime/queue.h"
 #include "runtime/registrations.h"
 #include "runtime/settler.h"
@@ -24,6 +25,9 @@ class ActiveRun : public Run::Settler, public std::enable_shared_from_this<Activ
         info_(std::move(info)),
         callback_(std::move(callback)),
         mailbox_(std::move(mailbox)) {}
+
+  // Whether call() may be left to the loop.
+  [[nodiscard]] bool is_prompt() const noexcept { return PromptCallback::is(callback_); }
 
   // Runs the callback, once.
   void call() noexcept { callback_(Run{std::move(info_), shared_from_this()}); }

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <new>
 #include <set>
 #include <system_error>
@@ -19,6 +20,7 @@
 #include "runtime/back_off.h"
 #include "runtime/calls.h"
 #include "runtime/no_trace.h"
+#include "runtime/pending_stop.h"
 #include "runtime/registrations.h"
 #include "runtime/system_clock.h"
 #include "runtime/trace_file.h"
@@ -94,14 +96,24 @@ class Scheduler::Impl {
 
   // Returns the tasks whose runs still go on at the deadline, if there is one.
   std::vector<std::string> stop(Calls::Deadline deadline) {
+    return finish_stop(begin_stop(nullptr), deadline);
+  }
+
+  // Its two parts. What is given rings when the second has little to wait for.
+  std::uint64_t begin_stop(WakeUp* all_ended) {
     if (current == this) {
       throw StopSchedulerError(
           "it was called by a callback of the same scheduler, which it would "
           "wait for; call it from elsewhere",
           nullptr);
     }
+    if (all_ended != nullptr) all_ended_ = all_ended;
     const std::uint64_t call = enter_stop();
     wake_up_.ring();
+    return call;
+  }
+
+  std::vector<std::string> finish_stop(std::uint64_t call, Calls::Deadline deadline) {
     while (true) {
       switch (calls_.wait_for_stop(call, deadline)) {
         case Calls::Stopped::yes:
@@ -275,12 +287,10 @@ class Scheduler::Impl {
     auto [list, callbacks] = or_tell(total, [&] { return split(std::move(registrations)); });
     Lock lock{engine_mutex_};
     // A thread that cannot be had is an error before anything has changed.
-    if (call.first) {
-      or_tell(total, [&] {
-        engine_mutex_.assert_held();
-        start_loop();
-      });
-    }
+    or_tell(total, [&] {
+      engine_mutex_.assert_held();
+      start_threads(callbacks, call.first);
+    });
     try {
       dispatch();  // what goes by the callbacks of the list before
       engine_.initialize(std::move(list), take_calls().now, {call.number, true});
@@ -333,24 +343,32 @@ class Scheduler::Impl {
     preparing = before;
   }
 
-  // The loop begins when the mutex is let go.
-  void start_loop() REQUIRES(engine_mutex_) {
-    stop_asked_ = false;
+  // The loop begins when the mutex is let go. A worker is started with it if there is one thing for
+  // it to do: so whatever is durably started can be run, and stop() be done.
+  void start_threads(const Callbacks& callbacks, bool first) REQUIRES(engine_mutex_) {
+    const bool need_worker = !std::ranges::all_of(
+        callbacks, [](const CallbackOf& task) { return PromptCallback::is(task.callback); });
     try {
-      // One thread at least: so whatever is durably started can be run, and stop() be done.
-      workers_.emplace(policies_.max_concurrent == 0 ? threads_max : policies_.max_concurrent,
-                       [this](ActiveRun& run) {
-                         const Inside inside{this};
-                         run.call();
-                       });
-      loop_ = std::thread{[this] { loop(); }};
-    } catch (const std::system_error&) {
-      workers_.reset();
-      throw ThreadError{std::current_exception()};
+      if (first) {
+        stop_asked_ = false;
+        workers_.emplace(policies_.max_concurrent == 0 ? threads_max : policies_.max_concurrent,
+                         [this](ActiveRun& run) { call(run); });
+      }
+      if (need_worker) workers_->start_first();
+      if (first) loop_ = std::thread{[this] { loop(); }};
     } catch (...) {
-      workers_.reset();
-      throw;
+      if (first) workers_.reset();
+      try {
+        throw;
+      } catch (const std::system_error&) {
+        throw ThreadError{std::current_exception()};
+      }
     }
+  }
+
+  void call(ActiveRun& run) noexcept {
+    const Inside inside{this};
+    run.call();
   }
 
   // Requires that the engine is uninitialized, or about to be.
@@ -387,6 +405,7 @@ class Scheduler::Impl {
   void loop() {
     for (bool ended = false; !ended;) {
       bool more = false;
+      Queue<ActiveRun> prompt;
       Queue<ActiveRun> done;
       Asked asked;
       {
@@ -395,7 +414,7 @@ class Scheduler::Impl {
           if (running_.empty()) starts_per_step_ = starts_per_step_first;
           do {
             more = step();
-          } while (more && done_.size() < done_max);
+          } while (more && prompt_.empty() && done_.size() < done_max);
           ended = engine_.lifecycle() == Lifecycle::uninitialized;
           if (!more && !ended) set_alarm();
           memory_.succeed();
@@ -406,14 +425,17 @@ class Scheduler::Impl {
           tell_exhausted(error.what(), memory_.fail());
           more = false;
         }
+        prompt.append(std::move(prompt_));
         done.append(std::move(done_));
         asked.swap(asked_);
       }
+      while (!prompt.empty()) call(*prompt.pop());
       destroy(done);  // callbacks may do anything when they are destroyed
       ask_to_stop(asked);
       if (!more && !ended) sleep();
     }
     calls_.loop_has_ended();
+    if (WakeUp* const all_ended = all_ended_.exchange(nullptr)) all_ended->ring();
   }
 
   void sleep() {
@@ -493,13 +515,14 @@ class Scheduler::Impl {
     done_.push(ended_.pop());
   }
 
-  // Hands what has been started to the workers, the next one last. A run that there is no memory
-  // for stays, and all before it are on their way.
+  // Hands what has been started to the workers, or to the loop where that will do, the next one
+  // last. A run that there is no memory for stays, and all before it are on their way.
   void dispatch() REQUIRES(engine_mutex_) {
     Queue<ActiveRun> runs;
     try {
       for (; !undispatched_.empty(); undispatched_.pop_back()) {
-        runs.push(make_run(undispatched_.back()));
+        auto run = make_run(undispatched_.back());
+        (run->is_prompt() ? prompt_ : runs).push(std::move(run));
       }
     } catch (...) {
       workers_->add(std::move(runs));
@@ -576,7 +599,9 @@ class Scheduler::Impl {
   Queue<ActiveRun> done_ GUARDED_BY(engine_mutex_);
   Asked asked_ GUARDED_BY(engine_mutex_);              // runs that are about to be asked to end
   bool stop_asked_ GUARDED_BY(engine_mutex_) = false;  // all have been, since stop() was called
-  // Durable, not yet the workers'.
+  // To be called by the loop when that mutex is let go.
+  Queue<ActiveRun> prompt_ GUARDED_BY(engine_mutex_);
+  // Durable, not yet anybody's.
   std::vector<Start> undispatched_ GUARDED_BY(engine_mutex_);
   bool held_ GUARDED_BY(engine_mutex_) = false;  // nothing may start; the loop will be woken
   std::size_t starts_per_step_ GUARDED_BY(engine_mutex_) = starts_per_step_first;
@@ -589,6 +614,7 @@ class Scheduler::Impl {
   BackOff threads_;
   bool threads_waited_ = false;
 
+  std::atomic<WakeUp*> all_ended_ = nullptr;  // to be rung, once, when the loop ends
   std::optional<Workers> workers_;
   std::thread loop_;
 };
@@ -612,6 +638,13 @@ void Scheduler::initialize(std::vector<Registration> registrations) {
 
 void Scheduler::stop() {
   (void)impl_->stop(std::nullopt);
+}
+
+PendingStop::PendingStop(Scheduler& scheduler, WakeUp& all_ended)
+    : scheduler_(scheduler), call_(scheduler.impl_->begin_stop(&all_ended)) {}
+
+void PendingStop::finish() {
+  (void)scheduler_.impl_->finish_stop(call_, std::nullopt);
 }
 
 std::vector<std::string> Scheduler::stop(Duration patience) {

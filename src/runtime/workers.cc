@@ -9,10 +9,7 @@ namespace dutiful {
 Workers::Workers(std::size_t threads_max, Work work, Duration idle_max)
     : threads_max_(std::max<std::size_t>(threads_max, 1)),
       work_(std::move(work)),
-      idle_max_(idle_max) {
-  const Lock lock{mutex_};
-  start_thread();
-}
+      idle_max_(idle_max) {}
 
 Workers::~Workers() {
   Lock lock{mutex_};
@@ -24,6 +21,11 @@ Workers::~Workers() {
   // From here on nobody changes the list: threads that see `ending_` stay in it.
   for (Worker& worker : workers_) worker.thread.join();
   if (ended_.joinable()) ended_.join();
+}
+
+void Workers::start_first() {
+  const Lock lock{mutex_};
+  if (workers_.empty()) start_thread();
 }
 
 void Workers::add(Queue<ActiveRun> runs) noexcept {

@@ -15,20 +15,24 @@ namespace dutiful {
 
 // As many threads as the work needs, up to a bound. Quick callbacks share few; where work waits,
 // the number doubles each time that grow() is called. A thread that has had nothing to do for a
-// while ends, but never the last one: so whatever is added will be done, even where the host gives
-// no more threads (RULES X3).
+// while ends, but never the last one: once there is one, whatever is added will be done, even where
+// the host gives no more threads (RULES X3).
 class Workers {
  public:
   // What is done with each run, once, by some thread; must not throw.
   using Work = std::function<void(ActiveRun&)>;
 
-  // Starts the first thread. Throws std::system_error if the host gives none.
+  // There is no thread yet.
   Workers(std::size_t threads_max, Work work, Duration idle_max = std::chrono::seconds{10});
   // Waits for the work that is under way, and drops what has not begun.
   ~Workers();
   Workers(const Workers&) = delete;
   Workers& operator=(const Workers&) = delete;
 
+  // Starts the first thread, if there is none. Throws std::system_error if the host gives none.
+  void start_first();
+
+  // Requires that there is a thread.
   void add(Queue<ActiveRun> runs) noexcept;
 
   // Starts more threads if there is work that no thread has taken up.
@@ -40,8 +44,8 @@ class Workers {
   Growth grow() noexcept;
 
   struct Count {
-    std::size_t threads;  // >= 1
-    std::size_t idle;     // of them
+    std::size_t threads;
+    std::size_t idle;  // of them
   };
   [[nodiscard]] Count count();
 

@@ -46,6 +46,7 @@ TEST(Workers, grow_as_long_as_work_waits) {
                     begun.add("one");
                     gate.pass();
                   }};
+  workers.start_first();
   EXPECT_EQ(workers.count().threads, 1U);
   workers.add(runs(6));
   EXPECT_EQ(grow_to_the_end(workers), Workers::Growth::enough);
@@ -62,6 +63,7 @@ TEST(Workers, stay_within_their_bound) {
                     gate.pass();
                   },
                   1h};
+  workers.start_first();
   workers.add(runs(7));
   EXPECT_EQ(grow_to_the_end(workers), Workers::Growth::enough);
   EXPECT_EQ(workers.count().threads, 3U);
@@ -81,6 +83,7 @@ TEST(Workers, give_back_all_threads_but_one_when_they_idle) {
                       may_end.wait(false);
                     },
                     idle_max};
+    workers.start_first();
     for (std::size_t round = 1; round <= 3; ++round) {  // and grow again
       may_end = false;
       workers.add(runs(8));
@@ -104,6 +107,7 @@ TEST(Workers, keep_threads_that_have_worked_a_moment_ago) {
                     gate.pass();
                   },
                   1h};
+  workers.start_first();
   workers.add(runs(4));
   EXPECT_EQ(grow_to_the_end(workers), Workers::Growth::enough);
   begun.wait_for(4);
@@ -121,6 +125,7 @@ TEST(Workers, call_the_thread_that_worked_last) {
                   [&](ActiveRun&) {
                     {
                       const std::lock_guard lock{mutex};
+                      workers.start_first();
                       threads.push_back(std::this_thread::get_id());
                     }
                     begun.add("one");
@@ -157,6 +162,7 @@ TEST(Workers, do_everything_once_under_contention) {
                       ++done;
                     },
                     0ms};
+    workers.start_first();
     std::vector<std::thread> threads;
     for (std::size_t adder = 0; adder < adders; ++adder) {
       threads.emplace_back([&, adder] {
@@ -184,6 +190,7 @@ TEST(Workers, drop_what_has_not_begun_and_wait_for_what_has) {
     gate.pass();
     ended = true;
   });
+  workers->start_first();
   Queue<ActiveRun> queue = runs(1);
   const auto last = [&] {
     auto made = run(1);
@@ -203,9 +210,19 @@ TEST(Workers, drop_what_has_not_begun_and_wait_for_what_has) {
 }
 
 // X3
-TEST(Workers, are_not_made_without_a_thread) {
+TEST(Workers, say_so_where_there_is_not_even_one_thread) {
+  Workers workers{4, [](ActiveRun&) {}};
   const ThreadLimit limit{0};
-  EXPECT_THROW((Workers{4, [](ActiveRun&) {}}), std::system_error);
+  EXPECT_THROW(workers.start_first(), std::system_error);
+}
+
+TEST(Workers, have_no_thread_before_they_are_asked_for_one) {
+  Workers workers{4, [](ActiveRun&) {}};
+  EXPECT_EQ(workers.count().threads, 0U);
+  EXPECT_EQ(workers.grow(), Workers::Growth::enough);
+  workers.start_first();
+  workers.start_first();
+  EXPECT_EQ(workers.count().threads, 1U);
 }
 
 // X3
@@ -216,6 +233,7 @@ TEST(Workers, do_everything_with_the_one_thread_that_can_be_had) {
                     gate.pass();
                     done.add("one");
                   }};
+  workers.start_first();
   const ThreadLimit limit{0};
   workers.add(runs(3));
   EXPECT_EQ(grow_to_the_end(workers), Workers::Growth::failed);

@@ -5,6 +5,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <optional>
 #include <stdexcept>
@@ -36,10 +37,13 @@ class Process {
 
   explicit Process(const std::vector<std::string>& arguments,
                    const Variables& variables = {},
-                   const std::vector<int>& closed = {}) {
+                   const std::vector<int>& closed = {},
+                   const std::function<void()>& become = {}) {
     int out[2];
     int err[2];
     if (pipe2(out, O_CLOEXEC) != 0 || pipe2(err, O_CLOEXEC) != 0) throw std::runtime_error("pipe");
+    // Somebody else may not see the directories that it is in.
+    const int program = open(DUTIFUL_PROGRAM, O_PATH | O_CLOEXEC);
     process_ = fork();
     if (process_ == 0) {
       dup2(out[1], STDOUT_FILENO);
@@ -49,9 +53,14 @@ class Process {
       std::vector<char*> texts{const_cast<char*>(DUTIFUL_PROGRAM)};
       for (const std::string& text : arguments) texts.push_back(const_cast<char*>(text.c_str()));
       texts.push_back(nullptr);
+      if (become) {
+        become();
+        fexecve(program, texts.data(), environ);
+      }
       execv(DUTIFUL_PROGRAM, texts.data());
       _exit(127);
     }
+    close(program);
     close(out[1]);
     close(err[1]);
     out_ = out[0];

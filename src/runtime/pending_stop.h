@@ -1,0 +1,26 @@
+// A stop() in two parts, for a thread that has other things to do while runs end.
+#pragma once
+
+#include <cstdint>
+
+#include <dutiful/scheduler.h>
+
+#include "runtime/wake_up.h"
+
+namespace dutiful {
+
+class PendingStop {
+ public:
+  // Enters stop() and does not wait: from here on nothing is started. Rings when finish() has
+  // nothing to wait for any more. The scheduler must have a list; both must outlive finish().
+  // Throws StopSchedulerError where there is no memory to ask with.
+  PendingStop(Scheduler& scheduler, WakeUp& all_ended);
+  // Returns, and throws, as stop() does. To be called once.
+  void finish();
+
+ private:
+  Scheduler& scheduler_;
+  std::uint64_t call_;
+};
+
+}  // namespace dutiful

@@ -1,0 +1,21 @@
+// A callback of the program's own, which only passes its run on.
+#pragma once
+
+#include <functional>
+
+#include <dutiful/run.h>
+
+namespace dutiful {
+
+// It is called by the thread that starts runs, and not by a worker, so that runs without end need
+// no thread at all. It must return at once, wait for nothing and call no scheduler. Users cannot
+// make one: if it took its time, it would hold up every task.
+struct PromptCallback {
+  [[nodiscard]] static Callback make(std::function<void(Run)> function);
+  [[nodiscard]] static bool is(const Callback& callback) noexcept;
+
+ private:
+  class Work;
+};
+
+}  // namespace dutiful

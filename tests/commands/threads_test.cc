@@ -1,0 +1,92 @@
+// X3: commands need no thread of the daemon's, so a limit on processes is left to them.
+
+#include <filesystem>
+
+#include <sys/resource.h>
+
+#include "commands/run_in_test.h"
+
+namespace dutiful {
+namespace {
+
+constexpr int tasks = 40;
+
+#ifdef DUTIFUL_PLAIN_BUILD
+constexpr std::size_t threads_max = 5;
+#else
+constexpr std::size_t threads_max = 6;  // ThreadSanitizer has one
+#endif
+
+class Threads : public DutifulRun {
+ protected:
+  std::size_t of(const Process& daemon) const {
+    const std::filesystem::directory_iterator threads{"/proc/" + std::to_string(daemon.id()) +
+                                                      "/task"};
+    return static_cast<std::size_t>(std::distance(begin(threads), end(threads)));
+  }
+};
+
+// A user of the test's own, which has no other process, may have so many.
+class LimitedUser : public Threads {
+ protected:
+  void SetUp() override {
+    if (geteuid() != 0) GTEST_SKIP() << "needs root, to become a user that has no processes yet";
+  }
+
+  Process start(rlim_t processes, const std::vector<std::string>& more = {}) const {
+    const auto user = static_cast<uid_t>(70'000 + getpid() % 100'000);
+    for (const auto& name : {directory.file("."), file}) {
+      if (chown(name.c_str(), user, user) != 0) throw std::runtime_error("chown");
+    }
+    // A sanitizer that looks for leaks at the end would need a process of its own.
+    return Process{
+        arguments(more), {{"ASAN_OPTIONS", "detect_leaks=0"}}, {}, [=] {
+          const rlimit limit{.rlim_cur = processes, .rlim_max = processes};
+          if (setgid(user) != 0 || setuid(user) != 0 || setrlimit(RLIMIT_NPROC, &limit) != 0) {
+            _exit(126);
+          }
+        }};
+  }
+};
+
+TEST_F(Threads, are_five_however_many_commands_run) {
+  const Fifo go = fifo("go");
+  std::string text;
+  for (int i = 0; i < tasks; ++i) {
+    text += task(std::to_string(i), "read line < " + go.path());
+  }
+  write(text);
+  Process daemon{arguments()};
+  for (int i = 0; i < tasks; ++i) daemon.await("TaskRunStarted");
+  EXPECT_LE(of(daemon), threads_max);
+  daemon.signal(SIGTERM);
+  daemon.signal(SIGINT);
+  EXPECT_EQ(daemon.end().status, 0);
+}
+
+TEST_F(LimitedUser, has_all_its_tasks_done) {
+  std::string text;
+  for (int i = 0; i < tasks; ++i) text += impatient_task(std::to_string(i), "true");
+  write(text);
+  Process daemon = start(12);
+  for (int i = 0; i < tasks; ++i) daemon.await("TaskRunCompleted");
+  daemon.signal(SIGTERM);
+  EXPECT_EQ(daemon.end().status, 0);
+}
+
+TEST_F(LimitedUser, can_end_a_daemon_that_gets_nothing_more) {
+  const Fifo ready = fifo("ready");
+  std::string text;
+  for (int i = 0; i < tasks; ++i) {
+    text +=
+        task(std::to_string(i), "trap '' TERM; while :; do read line < " + ready.path() + "; done");
+  }
+  write(text);
+  Process daemon = start(8, {"--grace", "0s", "--kill-grace", "0s"});
+  daemon.await("TaskRunFailed");  // the host gives no more processes
+  daemon.signal(SIGTERM);
+  EXPECT_EQ(daemon.end().status, 0);
+}
+
+}  // namespace
+}  // namespace dutiful
