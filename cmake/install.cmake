@@ -28,8 +28,19 @@ install(FILES packaging/completions/_dutiful
   DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
 install(FILES packaging/completions/dutiful.fish
   DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
-install(FILES packaging/dutiful.service DESTINATION lib/systemd/system)
-install(FILES packaging/dutiful-hardened.service DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
+# The paths in the units follow the prefix, which may be chosen when installing.
+install(CODE "
+  set(bindir \${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_BINDIR})
+  set(sysconfdir \${CMAKE_INSTALL_PREFIX}/etc)
+  if(CMAKE_INSTALL_PREFIX STREQUAL \"/usr\")
+    set(sysconfdir /etc)
+  endif()
+  foreach(unit dutiful dutiful-hardened)
+    configure_file(${PROJECT_SOURCE_DIR}/packaging/\${unit}.service.in
+      ${PROJECT_BINARY_DIR}/\${unit}.service @ONLY)
+  endforeach()")
+install(FILES ${PROJECT_BINARY_DIR}/dutiful.service DESTINATION lib/systemd/system)
+install(FILES ${PROJECT_BINARY_DIR}/dutiful-hardened.service DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
 install(DIRECTORY include/dutiful DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(EXPORT dutifulTargets NAMESPACE dutiful:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/dutiful)
 file(WRITE ${PROJECT_BINARY_DIR}/dutifulConfig.cmake

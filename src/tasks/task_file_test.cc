@@ -138,7 +138,7 @@ timeout = 5
 name = "a"
 cron = "*/15 * * * *"
 run = ""
-retry = "5 min"
+retry = "5 mn"
 
 [[task]]
   name = "a"
@@ -154,7 +154,7 @@ name = "b"
                   AllOf(StartsWith("8:8: Invalid cron expression \"*/15 * * * *\": minute field "),
                         EndsWith("use 0,15,30,45")),
                   "9:7: run is empty; write a command such as run = \"make report\"",
-                  "10:9: retry \"5 min\" is not a duration; write whole numbers with d, h, m, s or "
+                  "10:9: retry \"5 mn\" is not a duration; write whole numbers with d, h, m, s or "
                   "ms, the largest first: 0s, 250ms, 30s, 5m, 1h30m, 1d",
                   StartsWith("12:1: task \"a\" has no cron expression"),
                   StartsWith("12:1: task \"a\" has no command"),

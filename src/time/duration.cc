@@ -14,12 +14,21 @@ namespace {
 struct Unit {
   std::string_view name;
   Duration length;
+  std::array<std::string_view, 3> also;  // as systemd.time(7) spells it
+
+  [[nodiscard]] bool is_spelled(std::string_view text) const {
+    return text == name || (!text.empty() && std::ranges::find(also, text) != also.end());
+  }
 };
-constexpr std::array<Unit, 5> units{{{"d", std::chrono::days{1}},
-                                     {"h", std::chrono::hours{1}},
-                                     {"m", std::chrono::minutes{1}},
-                                     {"s", std::chrono::seconds{1}},
-                                     {"ms", Duration{1}}}};
+constexpr std::array<Unit, 5> units{{{"d", std::chrono::days{1}, {"day", "days"}},
+                                     {"h", std::chrono::hours{1}, {"hr", "hour", "hours"}},
+                                     {"m", std::chrono::minutes{1}, {"min", "minute", "minutes"}},
+                                     {"s", std::chrono::seconds{1}, {"sec", "second", "seconds"}},
+                                     {"ms", Duration{1}, {"msec"}}}};
+
+bool is_space(char c) {
+  return c == ' ';
+}
 
 // Without a sign.
 std::variant<Duration, DurationFault> parse_length(std::string_view text) {
@@ -27,11 +36,12 @@ std::variant<Duration, DurationFault> parse_length(std::string_view text) {
   bool too_long = false;
   Scanner scanner{text};
   const auto* allowed = units.begin();
-  do {
+  while (true) {
     const std::string_view digits = scanner.read_while(is_digit);
+    (void)scanner.read_while(is_space);
     const std::string_view name = scanner.read_while(is_letter);
     const auto* unit =
-        std::find_if(allowed, units.end(), [name](const Unit& u) { return u.name == name; });
+        std::find_if(allowed, units.end(), [name](const Unit& u) { return u.is_spelled(name); });
     if (digits.empty() || unit == units.end()) return DurationFault::malformed;
     allowed = unit + 1;
 
@@ -39,7 +49,9 @@ std::variant<Duration, DurationFault> parse_length(std::string_view text) {
     const auto error = std::from_chars(digits.data(), digits.data() + digits.size(), count).ec;
     if (error != std::errc{} || count > duration_max / unit->length) too_long = true;
     if (!too_long) sum += count * unit->length;
-  } while (!scanner.at_end());
+    if (scanner.at_end()) break;
+    (void)scanner.read_while(is_space);
+  }
   if (too_long || sum > duration_max) return DurationFault::too_long;
   return sum;
 }
@@ -55,10 +67,10 @@ std::variant<Duration, DurationFault> parse_duration(std::string_view text) {
 std::string format_duration(Duration duration) {
   if (duration == Duration::zero()) return "0s";
   std::string out;
-  for (const auto& [name, length] : units) {
-    if (const auto count = duration / length; count != 0)
-      out.append(std::to_string(count)).append(name);
-    duration %= length;
+  for (const Unit& unit : units) {
+    if (const auto count = duration / unit.length; count != 0)
+      out.append(std::to_string(count)).append(unit.name);
+    duration %= unit.length;
   }
   return out;
 }

@@ -19,7 +19,8 @@ enum class DurationFault {
 };
 
 // Reads whole numbers with the units d, h, m, s and ms, the largest first and each at most once:
-// 0s, 250ms, 30s, 5m, 1h30m, 1d.
+// 0s, 250ms, 30s, 5m, 1h30m, 1d. The longer spellings of systemd.time(7) are understood too, and
+// spaces where it has them: 4min, 1 hour 30 minutes.
 [[nodiscard]] std::variant<Duration, DurationFault> parse_duration(std::string_view text);
 
 // The shortest text of a duration that is not negative: 1h30m.

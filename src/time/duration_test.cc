@@ -30,6 +30,27 @@ TEST(Durations, read_as_they_are_written) {
   EXPECT_EQ(parse_duration("36525d"), ok(duration_max));
 }
 
+// Who writes a unit of systemd writes durations as systemd reads them.
+TEST(Durations, read_as_systemd_spells_them) {
+  for (const char* text : {"90m",
+                           "90min",
+                           "90 min",
+                           "90minute",
+                           "90 minutes",
+                           "1h30min",
+                           "1h 30min",
+                           "1hr30m",
+                           "1 hour  30 minutes",
+                           "1hour1800sec",
+                           "1hours 1800second",
+                           "5400seconds",
+                           "5400000msec"}) {
+    EXPECT_EQ(parse_duration(text), ok(90min)) << text;
+  }
+  EXPECT_EQ(parse_duration("1day"), ok(24h));
+  EXPECT_EQ(parse_duration("2 days 1 s"), ok(48h + 1s));
+}
+
 TEST(Durations, are_written_as_short_as_can_be) {
   EXPECT_EQ(format_duration(0s), "0s");
   EXPECT_EQ(format_duration(90min), "1h30m");
@@ -37,9 +58,11 @@ TEST(Durations, are_written_as_short_as_can_be) {
 }
 
 TEST(Durations, anything_else_is_malformed) {
-  for (const char* text : {"",     "5",     "m",    "5 m",   " 5m", "5m ",  "1.5h",  "5min",
-                           "5M",   "30m1h", "1m1m", "1h-5m", "+5m", "--5m", "-",     "-x",
-                           "1h30", "5m\n",  "1e3s", "0x5s",  "٣s",  "1m1h", "5msec", "1d,2h"}) {
+  for (const char* text :
+       {"",       "5",     "5 ",   "m",      " 5m",   "5m ", "1.5h",   "5M",     "30m1h",
+        "1m1m",   "1h-5m", "+5m",  "--5m",   "-",     "-x",  "- 5m",   "1h30",   "5m\n",
+        "1e3s",   "0x5s",  "٣s",   "1m1h",   "1d,2h", "5us", "1month", "1m1min", "5\tm",
+        "1min1h", "5mins", "5Min", "1h and", "1 2h",  "1w",  "5 5",    "1h 30"}) {
     EXPECT_EQ(parse_duration(text), fault(DurationFault::malformed)) << text;
   }
 }

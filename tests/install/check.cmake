@@ -16,6 +16,28 @@ foreach(example embed testing)
 endforeach()
 run(${WORK}/testing/testing)
 
+# The units start what was installed, and systemd has nothing to say against them.
+file(GLOB_RECURSE units ${WORK}/prefix/*.service)
+list(LENGTH units count)
+if(NOT count EQUAL 2)
+  message(FATAL_ERROR "not two units: ${units}")
+endif()
+find_program(systemd_analyze systemd-analyze)
+foreach(unit ${units})
+  file(STRINGS ${unit} start REGEX "^ExecStart=")
+  if(NOT start MATCHES "^ExecStart=${WORK}/prefix/bin/dutiful run ${WORK}/prefix/etc/dutiful/tasks.toml --state %S/")
+    message(FATAL_ERROR "${unit} does not follow the prefix: ${start}")
+  endif()
+  if(systemd_analyze)
+    # It also reads units of the host, which are none of our business.
+    execute_process(COMMAND ${systemd_analyze} verify --man=no ${unit} OUTPUT_VARIABLE output ERROR_VARIABLE output)
+    get_filename_component(name ${unit} NAME)
+    if(output MATCHES "${name}[^\n]*")
+      message(FATAL_ERROR "systemd-analyze verify: ${CMAKE_MATCH_0}")
+    endif()
+  endif()
+endforeach()
+
 # What pkg-config would say leads to the headers and the archive.
 file(GLOB_RECURSE pkgconfig ${WORK}/prefix/dutiful.pc)
 file(READ ${pkgconfig} contents)
