@@ -22,6 +22,38 @@ std::string read(const std::string& path) {
   return text.str();
 }
 
+// To /bin/sh a pipe succeeds when its last part does: a backup without pg_dump would be one.
+void expect_no_failure_to_be_hidden(const TaskFile& file) {
+  for (const TaskDefinition& task : file.tasks) {
+    const std::vector<std::string>& command = task.command.arguments;
+    if (command.front() != "/bin/sh") continue;
+    for (auto pipe = command.back().find('|'); pipe != std::string::npos;
+         pipe = command.back().find('|', pipe + 2)) {
+      EXPECT_EQ(command.back().substr(pipe, 2), "||") << command.back();
+    }
+  }
+}
+
+TEST(Documents, the_examples_load_and_hide_no_failure) {
+  for (const char* example : {"examples/hello.toml", "examples/server.toml"}) {
+    const TaskFile file = parse_task_file(read(example));
+    EXPECT_THAT(file.problems, IsEmpty()) << example;
+    expect_no_failure_to_be_hidden(file);
+  }
+}
+
+TEST(Documents, the_readme_hides_no_failure) {
+  std::istringstream readme{read("README.md")};
+  int commands = 0;
+  for (std::string line; std::getline(readme, line);) {
+    if (!line.starts_with("run = \"")) continue;
+    ++commands;
+    expect_no_failure_to_be_hidden(
+        parse_task_file("[[task]]\nname = 'a'\ncron = '* * * * *'\nretry = '0s'\n" + line + '\n'));
+  }
+  EXPECT_GE(commands, 2);
+}
+
 TEST(Documents, the_manual_shows_task_files_that_load) {
   std::istringstream manual{read("docs/man/dutiful-tasks.5")};
   std::string block;
@@ -37,6 +69,7 @@ TEST(Documents, the_manual_shows_task_files_that_load) {
       const TaskFile file = parse_task_file(block);
       EXPECT_THAT(file.problems, IsEmpty()) << block;
       EXPECT_THAT(file.tasks, SizeIs(1)) << block;
+      expect_no_failure_to_be_hidden(file);
     } else if (inside) {
       block += line + '\n';
     }
