@@ -4,6 +4,7 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstring>
 #include <deque>
 #include <new>
 #include <optional>
@@ -163,6 +164,14 @@ class Commands::Impl {
     return epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, descriptor, &event) == 0;
   }
 
+  // A command whose output nobody reads would be killed by it.
+  void watch_output(int output, Serial serial) {
+    if (watch(output, serial)) return;
+    const int error = errno;
+    throw SpawnError(std::string{"its output cannot be watched: "} + std::strerror(error) +
+                     (error == ENOSPC ? "; raise fs.epoll.max_user_watches" : ""));
+  }
+
   void loop() {
     sigset_t all;
     sigfillset(&all);
@@ -272,7 +281,8 @@ class Commands::Impl {
           spawner_.spawn(*order.command,
                          run_environment(environment_, *order.command, running->run.info()),
                          running->line,
-                         order.account.get());
+                         order.account.get(),
+                         [this, serial](int output) { watch_output(output, serial); });
     } catch (...) {
       cross_out(*running);
       by_process_.erase(unknown_process);
@@ -284,9 +294,6 @@ class Commands::Impl {
     entry.key() = running->child.process;
     by_process_.insert(std::move(entry));
     Running& started = *(running_.at(serial) = std::move(running));
-    if (!watch(started.child.output.get(), serial)) {
-      started.child.output.reset();  // it runs; only its output is lost
-    }
     // May be called at once, and by any thread.
     started.on_stop.emplace(started.run.info().must_end, [this, serial] {
       {

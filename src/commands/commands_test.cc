@@ -21,6 +21,7 @@
 #include <dutiful/testing.h>
 
 #include "commands/descriptor.h"
+#include "support/epoll_faults.h"
 #include "support/temporary_directory.h"
 #include "support/times.h"
 
@@ -97,7 +98,9 @@ class CommandRuns : public testing::Test {
                      .death_max = death_max,
                      .on_output =
                          [this](const RunInfo&, std::string_view chunk) {
+                           const std::lock_guard lock{mutex};
                            streamed += chunk;
+                           changed.notify_all();
                            if (throwing) throw std::runtime_error("no room for it");
                          },
                      .on_end =
@@ -349,6 +352,17 @@ TEST_F(CommandRuns, end_with_the_command_though_a_grandchild_holds_the_pipe) {
   const auto ended = run(shell("echo before; cat " + hold + " & exit 0"));
   EXPECT_EQ(ended.output, "before\n");
   std::ofstream{hold} << "now\n";  // the grandchild went on
+}
+
+TEST_F(CommandRuns, fail_before_they_begin_where_their_output_cannot_be_watched) {
+  const std::string trace = directory.file("trace");
+  commands.open();
+  const EpollFault fault{ENOSPC};
+  start(shell("echo here > " + trace));
+  EXPECT_EQ(reason_of(wait()),
+            "it could not be started: its output cannot be watched: No space left on device; "
+            "raise fs.epoll.max_user_watches");
+  EXPECT_NE(access(trace.c_str(), F_OK), 0);
 }
 
 TEST_F(CommandRuns, may_write_without_end_and_only_the_last_is_kept) {
