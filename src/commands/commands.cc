@@ -25,6 +25,7 @@
 #include "commands/descriptor.h"
 #include "commands/environment.h"
 #include "commands/instances.h"
+#include "commands/lingering_output.h"
 #include "commands/output_reader.h"
 #include "commands/output_tail.h"
 #include "commands/spawn.h"
@@ -93,7 +94,8 @@ class Commands::Impl {
         environment_(daemon_environment()),
         epoll_(checked(epoll_create1(EPOLL_CLOEXEC), "epoll")),
         bell_(checked(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), "eventfd")),
-        reader_(options_.on_output) {
+        reader_(options_.on_output),
+        lingering_(reader_, lingering_pipes_max(), options_.on_output_end) {
     if (!options_.instance.empty()) environment_[instance_variable] = options_.instance;
     sigset_t deaths;
     sigemptyset(&deaths);
@@ -318,9 +320,9 @@ class Commands::Impl {
 
   void read_some(Serial serial) {
     const auto found = running_.find(serial);
-    if (found == running_.end()) return;
+    if (found == running_.end()) return lingering_.read_some(serial);
     Running& running = *found->second;
-    reader_.read_some(running.child.output, running.tail, running.run.info());
+    reader_.read_some(running.child.output, &running.tail, running.run.info());
   }
 
   void reap() {
@@ -396,7 +398,9 @@ class Commands::Impl {
     deadlines_.erase({running->deadline, serial});
     running->on_stop.reset();
     cross_out(*running);
-    reader_.read_rest(running->child.output, running->tail, running->run.info());
+    Descriptor& output = running->child.output;
+    reader_.read_rest(output, &running->tail, running->run.info());
+    if (output.is_open()) lingering_.keep(serial, std::move(output), running->run.info());
     settle(*running);
   }
 
@@ -440,6 +444,7 @@ class Commands::Impl {
 
   // The thread's own.
   OutputReader reader_;
+  LingeringOutput lingering_;
   std::vector<Serial> overdue_taken_;
   std::unordered_map<Serial, std::unique_ptr<Running>> running_;
   std::unordered_map<pid_t, Serial> by_process_;  // those that are not reaped

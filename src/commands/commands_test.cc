@@ -62,6 +62,15 @@ class CommandRuns : public testing::Test {
     return std::move(*std::exchange(result, std::nullopt));
   }
 
+  // Waits until that is all that was written.
+  void await_output(const std::string& text) {
+    std::unique_lock lock{mutex};
+    const auto until = std::chrono::system_clock::now() + 60s;
+    if (!changed.wait_until(lock, until, [&] { return streamed == text; })) {
+      throw std::runtime_error("the output does not come: " + streamed);
+    }
+  }
+
   CommandResult run(Command command) {
     commands.open();
     start(std::move(command));
@@ -352,6 +361,18 @@ TEST_F(CommandRuns, end_with_the_command_though_a_grandchild_holds_the_pipe) {
   const auto ended = run(shell("echo before; cat " + hold + " & exit 0"));
   EXPECT_EQ(ended.output, "before\n");
   std::ofstream{hold} << "now\n";  // the grandchild went on
+}
+
+TEST_F(CommandRuns, leave_processes_that_are_read_after_the_end) {
+  const std::string hold = make_fifo("hold");
+  const std::string verdict = make_fifo("verdict");
+  const auto ended =
+      run(shell("(cat " + hold + "; test $? = 0 && fate=lives; echo ${fate:-died} > " + verdict +
+                ") & exit 0"));
+  std::ofstream{hold} << "now\n";
+  EXPECT_EQ(line_from(verdict), "lives");  // and was not killed by SIGPIPE
+  await_output("now\n");
+  EXPECT_EQ(ended.output, "");
 }
 
 TEST_F(CommandRuns, fail_before_they_begin_where_their_output_cannot_be_watched) {
