@@ -4,6 +4,7 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstring>
 #include <deque>
 #include <new>
 #include <optional>
@@ -24,6 +25,7 @@
 #include "commands/descriptor.h"
 #include "commands/environment.h"
 #include "commands/instances.h"
+#include "commands/lingering_output.h"
 #include "commands/output_reader.h"
 #include "commands/output_tail.h"
 #include "commands/spawn.h"
@@ -93,7 +95,8 @@ class Commands::Impl {
         environment_(daemon_environment()),
         epoll_(checked(epoll_create1(EPOLL_CLOEXEC), "epoll")),
         bell_(checked(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), "eventfd")),
-        reader_(options_.on_output) {
+        reader_(options_.on_output),
+        lingering_(reader_, lingering_pipes_max(), options_.on_output_end) {
     if (!options_.instance.empty()) environment_[instance_variable] = options_.instance;
     sigset_t deaths;
     sigemptyset(&deaths);
@@ -162,6 +165,14 @@ class Commands::Impl {
   [[nodiscard]] bool watch(int descriptor, Serial serial) {
     epoll_event event{.events = EPOLLIN, .data = {.u64 = serial}};
     return epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, descriptor, &event) == 0;
+  }
+
+  // A command whose output nobody reads would be killed by it.
+  void watch_output(int output, Serial serial) {
+    if (watch(output, serial)) return;
+    const int error = errno;
+    throw SpawnError(std::string{"its output cannot be watched: "} + std::strerror(error) +
+                     (error == ENOSPC ? "; raise fs.epoll.max_user_watches" : ""));
   }
 
   void loop() {
@@ -273,7 +284,8 @@ class Commands::Impl {
           spawner_.spawn(*order.command,
                          run_environment(environment_, *order.command, running->run.info()),
                          running->line,
-                         order.account.get());
+                         order.account.get(),
+                         [this, serial](int output) { watch_output(output, serial); });
     } catch (...) {
       cross_out(*running);
       by_process_.erase(unknown_process);
@@ -285,9 +297,6 @@ class Commands::Impl {
     entry.key() = running->child.process;
     by_process_.insert(std::move(entry));
     Running& started = *(running_.at(serial) = std::move(running));
-    if (!watch(started.child.output.get(), serial)) {
-      started.child.output.reset();  // it runs; only its output is lost
-    }
     // May be called at once, and by any thread.
     started.on_stop.emplace(started.run.info().must_end, [this, serial] {
       {
@@ -312,9 +321,9 @@ class Commands::Impl {
 
   void read_some(Serial serial) {
     const auto found = running_.find(serial);
-    if (found == running_.end()) return;
+    if (found == running_.end()) return lingering_.read_some(serial);
     Running& running = *found->second;
-    reader_.read_some(running.child.output, running.tail, running.run.info());
+    reader_.read_some(running.child.output, &running.tail, running.run.info());
   }
 
   void reap() {
@@ -390,7 +399,9 @@ class Commands::Impl {
     deadlines_.erase({running->deadline, serial});
     running->on_stop.reset();
     cross_out(*running);
-    reader_.read_rest(running->child.output, running->tail, running->run.info());
+    Descriptor& output = running->child.output;
+    reader_.read_rest(output, &running->tail, running->run.info());
+    if (output.is_open()) lingering_.keep(serial, std::move(output), running->run.info());
     settle(*running);
   }
 
@@ -434,6 +445,7 @@ class Commands::Impl {
 
   // The thread's own.
   OutputReader reader_;
+  LingeringOutput lingering_;
   std::vector<Serial> overdue_taken_;
   std::unordered_map<Serial, std::unique_ptr<Running>> running_;
   std::unordered_map<pid_t, Serial> by_process_;  // those that are not reaped

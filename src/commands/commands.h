@@ -22,14 +22,17 @@ struct CommandOptions {
   Duration kill_grace{10'000};     // between SIGTERM and SIGKILL
   Duration death_max{5'000};       // how long a killed group may take to be gone
   std::size_t output_max = 8192;   // bytes of its output that a result keeps
-  // Both are called by the one thread that serves all, and should be quick. One that throws has not
+  // All are called by the one thread that serves all, and should be quick. One that throws has not
   // heard of what it was given, and nobody else minds.
   std::function<void(const RunInfo&, std::string_view)> on_output{};  // everything, as it comes
   std::function<void(CommandResult)> on_end{};                        // before the run is settled
+  std::function<void(const RunInfo&)> on_output_end{};  // of what a run has left in the background
 };
 
 // A command has succeeded when it exits with 0. Its run ends with it, whatever it leaves behind;
-// what it wrote until then is read, and it never waits for a reader.
+// what it wrote until then is read, and it never waits for a reader. What it left in the background
+// is read on, so that it is not killed when it writes, as long as this lives; of the pipes that are
+// kept open for it there is a bound (lingering_output.h).
 //
 // A run that is asked to stop (RULES X2) gets SIGTERM, and SIGKILL after a grace; both go to the
 // whole process group, and the run ends when the group is gone, so that what it left does not go on

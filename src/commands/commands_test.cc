@@ -21,6 +21,7 @@
 #include <dutiful/testing.h>
 
 #include "commands/descriptor.h"
+#include "support/epoll_faults.h"
 #include "support/temporary_directory.h"
 #include "support/times.h"
 
@@ -61,6 +62,15 @@ class CommandRuns : public testing::Test {
     return std::move(*std::exchange(result, std::nullopt));
   }
 
+  // Waits until that is all that was written.
+  void await_output(const std::string& text) {
+    std::unique_lock lock{mutex};
+    const auto until = std::chrono::system_clock::now() + 60s;
+    if (!changed.wait_until(lock, until, [&] { return streamed == text; })) {
+      throw std::runtime_error("the output does not come: " + streamed);
+    }
+  }
+
   CommandResult run(Command command) {
     commands.open();
     start(std::move(command));
@@ -97,7 +107,9 @@ class CommandRuns : public testing::Test {
                      .death_max = death_max,
                      .on_output =
                          [this](const RunInfo&, std::string_view chunk) {
+                           const std::lock_guard lock{mutex};
                            streamed += chunk;
+                           changed.notify_all();
                            if (throwing) throw std::runtime_error("no room for it");
                          },
                      .on_end =
@@ -349,6 +361,29 @@ TEST_F(CommandRuns, end_with_the_command_though_a_grandchild_holds_the_pipe) {
   const auto ended = run(shell("echo before; cat " + hold + " & exit 0"));
   EXPECT_EQ(ended.output, "before\n");
   std::ofstream{hold} << "now\n";  // the grandchild went on
+}
+
+TEST_F(CommandRuns, leave_processes_that_are_read_after_the_end) {
+  const std::string hold = make_fifo("hold");
+  const std::string verdict = make_fifo("verdict");
+  const auto ended =
+      run(shell("(cat " + hold + "; test $? = 0 && fate=lives; echo ${fate:-died} > " + verdict +
+                ") & exit 0"));
+  std::ofstream{hold} << "now\n";
+  EXPECT_EQ(line_from(verdict), "lives");  // and was not killed by SIGPIPE
+  await_output("now\n");
+  EXPECT_EQ(ended.output, "");
+}
+
+TEST_F(CommandRuns, fail_before_they_begin_where_their_output_cannot_be_watched) {
+  const std::string trace = directory.file("trace");
+  commands.open();
+  const EpollFault fault{ENOSPC};
+  start(shell("echo here > " + trace));
+  EXPECT_EQ(reason_of(wait()),
+            "it could not be started: its output cannot be watched: No space left on device; "
+            "raise fs.epoll.max_user_watches");
+  EXPECT_NE(access(trace.c_str(), F_OK), 0);
 }
 
 TEST_F(CommandRuns, may_write_without_end_and_only_the_last_is_kept) {

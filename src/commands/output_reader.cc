@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <utility>
 
+#include <poll.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -15,12 +16,18 @@ constexpr std::size_t buffer_size = 64UL * 1024;
 // How much of one command's output is read before the others have their turn.
 constexpr int reads_per_turn = 16;
 
+// Whether anything can come out of it any more.
+bool is_held(const Descriptor& pipe) {
+  pollfd state{.fd = pipe.get(), .events = POLLIN, .revents = 0};
+  return poll(&state, 1, 0) >= 0 && state.revents != POLLHUP;
+}
+
 }  // namespace
 
 OutputReader::OutputReader(OnOutput on_output)
     : on_output_(std::move(on_output)), buffer_(buffer_size) {}
 
-void OutputReader::read_some(Descriptor& pipe, OutputTail& tail, const RunInfo& run) {
+void OutputReader::read_some(Descriptor& pipe, OutputTail* tail, const RunInfo& run) {
   for (int i = 0; i < reads_per_turn; ++i) {
     const ssize_t size = read(pipe.get(), buffer_.data(), buffer_.size());
     if (size < 0 && (errno == EAGAIN || errno == EINTR)) return;
@@ -32,7 +39,7 @@ void OutputReader::read_some(Descriptor& pipe, OutputTail& tail, const RunInfo& 
   }
 }
 
-void OutputReader::read_rest(Descriptor& pipe, OutputTail& tail, const RunInfo& run) {
+void OutputReader::read_rest(Descriptor& pipe, OutputTail* tail, const RunInfo& run) {
   int left = 0;
   if (!pipe.is_open()) return;
   if (ioctl(pipe.get(), FIONREAD, &left) != 0) left = 0;
@@ -43,13 +50,13 @@ void OutputReader::read_rest(Descriptor& pipe, OutputTail& tail, const RunInfo& 
     keep(static_cast<std::size_t>(size), tail, run);
     left -= static_cast<int>(size);
   }
-  pipe.reset();
+  if (!is_held(pipe)) pipe.reset();
 }
 
-void OutputReader::keep(std::size_t size, OutputTail& tail, const RunInfo& run) {
+void OutputReader::keep(std::size_t size, OutputTail* tail, const RunInfo& run) {
   const std::string_view chunk{buffer_.data(), size};
   try {
-    tail.append(chunk);
+    if (tail != nullptr) tail->append(chunk);
     if (on_output_) on_output_(run, chunk);
   } catch (...) {
     // Only this is lost.

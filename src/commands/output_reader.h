@@ -19,13 +19,14 @@ class OutputReader {
 
   explicit OutputReader(OnOutput on_output);
 
-  // Some of what is there; closes the pipe at its end.
-  void read_some(Descriptor& pipe, OutputTail& tail, const RunInfo& run);
-  // What is there now and no more, as others may hold the pipe, and write for ever; closes it.
-  void read_rest(Descriptor& pipe, OutputTail& tail, const RunInfo& run);
+  // Some of what is there; closes the pipe at its end. The tail may be null.
+  void read_some(Descriptor& pipe, OutputTail* tail, const RunInfo& run);
+  // What is there now and no more, for others may hold the pipe, and write for ever. Closes it
+  // unless they do.
+  void read_rest(Descriptor& pipe, OutputTail* tail, const RunInfo& run);
 
  private:
-  void keep(std::size_t size, OutputTail& tail, const RunInfo& run);
+  void keep(std::size_t size, OutputTail* tail, const RunInfo& run);
 
   const OnOutput on_output_;
   std::vector<char> buffer_;

@@ -199,7 +199,8 @@ Spawner::~Spawner() {
 Child Spawner::spawn(const Command& command,
                      Environment environment,
                      const CommandLine& line,
-                     const Account* account) {
+                     const Account* account,
+                     const Prepare& prepare) {
   Plan plan{.input = null_.get(), .limit = limit_, .line = line};
   plan.account = account != nullptr ? *account : account_of(command);
   if (plan.account) {
@@ -232,6 +233,7 @@ Child Spawner::spawn(const Command& command,
   const Descriptor write_end{pipe_ends[1]};
   fcntl(child.output.get(), F_SETFL, O_NONBLOCK);
   plan.output = write_end.get();
+  if (prepare) prepare(child.output.get());
 
   // A handler that ran in the child would write to the daemon's memory.
   sigset_t all;

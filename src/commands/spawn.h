@@ -1,6 +1,7 @@
 // Starts a command as a process of its own.
 #pragma once
 
+#include <functional>
 #include <stdexcept>
 
 #include <sys/resource.h>
@@ -46,11 +47,14 @@ class Spawner {
 
   // Throws SpawnError. For one thread at a time. The child writes itself down before it can do
   // anything: not one that runs is missing there, whenever the daemon is killed. Its user is looked
-  // up unless the account is given.
+  // up unless the account is given. What has to be ready for the output is made so by `prepare`,
+  // before there is a process: nothing is started if it throws.
+  using Prepare = std::function<void(int output)>;
   [[nodiscard]] Child spawn(const Command& command,
                             Environment environment,
                             const CommandLine& line = {},
-                            const Account* account = nullptr);
+                            const Account* account = nullptr,
+                            const Prepare& prepare = {});
 
  private:
   Descriptor null_;

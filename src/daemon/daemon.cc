@@ -108,11 +108,12 @@ class Daemon::Impl {
         .instance = instance_, .instances = &instances_, .kill_grace = options_.kill_grace};
     if (options_.output) {
       command_options.on_output = [this](const RunInfo& run, std::string_view chunk) {
-        lines_.add(run.task, chunk);
+        lines_.add(run, chunk);
       };
+      command_options.on_output_end = [this](const RunInfo& run) { lines_.finish(run); };
     }
     command_options.on_end = [this](CommandResult result) {
-      if (options_.output) lines_.finish(result.run.task);
+      if (options_.output) lines_.finish(result.run);
       const auto scheduled = scheduled_.give(result.run.task);
       history_.add({.result = std::move(result), .scheduled = scheduled});
     };

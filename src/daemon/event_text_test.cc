@@ -5,7 +5,6 @@
 
 #include <gtest/gtest.h>
 
-#include "daemon/output_lines.h"
 #include "support/times.h"
 
 namespace dutiful {
@@ -86,34 +85,6 @@ TEST(DurationText, has_two_units_at_most) {
   EXPECT_EQ(duration_text(2h), "2 h");
   EXPECT_EQ(duration_text(26h + 5min), "1 d 2 h");
   EXPECT_EQ(duration_text(-1500ms), "-1.5 s");
-}
-
-TEST(OutputLines, come_whole_however_they_were_written) {
-  std::vector<std::string> lines;
-  OutputLines output{[&](const std::string& task, std::string_view line) {
-    lines.push_back(task + ':' + std::string{line});
-  }};
-  output.add("a", "on");
-  output.add("b", "other\n");
-  output.add("a", "e\n\ntw");
-  output.add("a", "o");
-  output.finish("a");
-  output.finish("a");
-  EXPECT_EQ(lines, (std::vector<std::string>{"b:other", "a:one", "a:", "a:two"}));
-}
-
-TEST(OutputLines, are_cut_where_they_never_end) {
-  std::size_t count = 0;
-  std::size_t bytes = 0;
-  OutputLines output{[&](const std::string&, std::string_view line) {
-    ++count;
-    bytes += line.size();
-    EXPECT_LE(line.size(), 4096U);
-  }};
-  for (int i = 0; i < 100; ++i) output.add("a", std::string(10'000, 'x'));
-  output.finish("a");
-  EXPECT_EQ(bytes, 1'000'000U);
-  EXPECT_EQ(count, 245U);
 }
 
 }  // namespace

@@ -33,6 +33,28 @@ TEST_F(DutifulRun, logs_what_commands_write_if_asked_and_no_line_can_be_forged) 
                     Not(HasSubstr("\x1b"))));
 }
 
+TEST_F(DutifulRun, logs_what_a_command_left_in_the_background_writes_and_lets_it_live) {
+  const Fifo go = fifo("go");
+  const Fifo fate = fifo("fate");
+  write(task("a",
+             "echo early; (cat " + go.path() +
+                 "; test $? = 0 && fate=lives; echo ${fate:-died} > " + fate.path() + ") &"));
+  Process daemon{arguments({"--output"})};
+  EXPECT_EQ(daemon.await("TaskOutput", "a")["text"], "early");
+  daemon.await("TaskRunCompleted", "a");
+
+  go.release();
+
+  while (daemon.await("TaskOutput", "a")["text"] != "go") {
+    // The next minute may have begun.
+  }
+  EXPECT_THAT(fate.read_text(), testing::StartsWith("lives\n"));
+  daemon.signal(SIGTERM);
+  EXPECT_EQ(daemon.end().status, 0);
+  const auto runs = nlohmann::json::parse(run_to_end({"history", "--state", file, "--json"}).out);
+  EXPECT_EQ(runs.back()["output"], "early\n");
+}
+
 TEST_F(DutifulRun, takes_a_gigabyte_of_output_in_little_memory) {
   write(task("flood", "yes | head -c 1073741824"));
   Process daemon{arguments()};

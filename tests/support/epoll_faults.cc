@@ -1,0 +1,29 @@
+#include "support/epoll_faults.h"
+
+#include <atomic>
+#include <cerrno>
+
+#include <dlfcn.h>
+#include <sys/epoll.h>
+
+namespace {
+std::atomic<int> add_error = 0;
+}  // namespace
+
+dutiful::EpollFault::EpollFault(int error) noexcept {
+  add_error = error;
+}
+
+dutiful::EpollFault::~EpollFault() {
+  add_error = 0;
+}
+
+// Stands before the one of the system, which it calls.
+extern "C" int epoll_ctl(int epoll, int operation, int descriptor, epoll_event* event) noexcept {
+  if (operation == EPOLL_CTL_ADD && add_error != 0) {
+    errno = add_error;
+    return -1;
+  }
+  static const auto control = reinterpret_cast<decltype(&epoll_ctl)>(dlsym(RTLD_NEXT, "epoll_ctl"));
+  return control(epoll, operation, descriptor, event);
+}
