@@ -144,7 +144,9 @@ std::string duration_text(Duration duration) {
     if (small.count() > 0) text += ' ' + std::to_string(small.count()) + other;
     return text;
   };
-  if (duration < Duration::zero()) return '-' + duration_text(-duration);
+  // The least one of all has no counterpart.
+  if (duration < Duration::zero())
+    return '-' + duration_text(-std::max(duration, -Duration::max()));
   if (duration < 1s) return std::to_string(duration.count()) + " ms";
   if (duration < 1min) {
     const auto tenths = duration.count() / 100;

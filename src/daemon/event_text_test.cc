@@ -86,6 +86,7 @@ TEST(DurationText, has_two_units_at_most) {
   EXPECT_EQ(duration_text(2h), "2 h");
   EXPECT_EQ(duration_text(26h + 5min), "1 d 2 h");
   EXPECT_EQ(duration_text(-1500ms), "-1.5 s");
+  EXPECT_EQ(duration_text(Duration::min()), "-106751991167 d 7 h");
 }
 
 TEST(OutputLines, come_whole_however_they_were_written) {

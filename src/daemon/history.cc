@@ -6,7 +6,6 @@
 
 #include "daemon/history_file.h"
 #include "store/sqlite/state_file.h"
-#include "text/quote.h"
 
 namespace dutiful {
 namespace {
@@ -25,20 +24,18 @@ auto of_history(const std::string& path, Work work) {
   try {
     return work();
   } catch (const DatabaseError& error) {
-    throw HistoryError(path,
-                       error.kind() == DatabaseError::Kind::damaged
-                           ? "is damaged; it may be deleted, and a new one "
-                             "begins with the next run"
-                           : error.reason());
+    switch (error.kind()) {
+      case DatabaseError::Kind::damaged:
+        throw HistoryError::damaged(path);
+      case DatabaseError::Kind::too_long:
+        throw HistoryError::damaged(path, "a value in it is too long");
+      default:
+        throw HistoryError(path, error.reason());
+    }
   }
 }
 
 }  // namespace
-
-HistoryError::HistoryError(std::string file, std::string reason)
-    : Error("The history " + quote(file) + ' ' + reason),
-      file_(std::move(file)),
-      reason_(std::move(reason)) {}
 
 std::string history_of(const std::string& state) {
   return file_beside(state, "-history");

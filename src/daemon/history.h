@@ -9,26 +9,11 @@
 #include <thread>
 #include <vector>
 
-#include <dutiful/error.h>
-
 #include "daemon/history_entry.h"
+#include "daemon/history_error.h"
 #include "sync/mutex.h"
 
 namespace dutiful {
-
-// The history cannot be read or written; the state is another file, and may be well.
-class HistoryError : public Error {
- public:
-  HistoryError(std::string file, std::string reason);
-  [[nodiscard]] std::string_view name() const noexcept override { return "HistoryError"; }
-  [[nodiscard]] std::vector<ErrorField> fields() const override {
-    return {{"file", file_}, {"reason", reason_}};
-  }
-
- private:
-  std::string file_;
-  std::string reason_;
-};
 
 // <state>-history
 [[nodiscard]] std::string history_of(const std::string& state);

@@ -49,7 +49,8 @@ class HistoryFile {
   std::optional<Statement> trim_;
 };
 
-// The newest runs in a file that is there, newest first: of one task or of all.
+// The newest runs in a file that is there, newest first: of one task or of all. Throws HistoryError
+// where a run is none that dutiful wrote, and DatabaseError.
 [[nodiscard]] std::vector<HistoryEntry> read_history_file(const std::string& path,
                                                           const std::optional<std::string>& task,
                                                           std::size_t count);
