@@ -206,10 +206,11 @@ void HistoryFile::abandon() noexcept {
   database_.shrink_log();
 }
 
-void HistoryFile::write(const std::deque<HistoryEntry>& entries, std::size_t runs_max) {
+void HistoryFile::write(const std::list<HistoryEntry>& entries, std::size_t runs_max) {
   Transaction transaction{database_};
   std::set<std::string_view> tasks;
   for (const HistoryEntry& entry : entries) {
+    // A daemon that was killed soon after has written it.
     if (entry.end == HistoryEntry::End::interrupted && has(entry)) continue;
     insert(entry);
     tasks.insert(entry.result.run.task);
@@ -237,11 +238,12 @@ void HistoryFile::forget_others(const std::set<std::string, std::less<>>& tasks,
   transaction.commit();
 }
 
-// Whether a daemon that was killed soon after has written it.
 bool HistoryFile::has(const HistoryEntry& entry) const {
-  Statement row{database_, "SELECT 1 FROM run WHERE task = ?1 AND started = ?2"};
-  row.bind(0, entry.result.run.task);
-  row.bind(1, milliseconds(entry.result.run.started));
+  const RunInfo& run = entry.result.run;
+  Statement row{database_, "SELECT 1 FROM run WHERE task = ?1 AND started = ?2 AND attempt = ?3"};
+  row.bind(0, run.task);
+  row.bind(1, milliseconds(run.started));
+  row.bind(2, std::int64_t{run.attempt});
   return row.step();
 }
 
