@@ -30,6 +30,7 @@
 #include "daemon/supervisor.h"
 #include "runtime/pending_stop.h"
 #include "store/sqlite/state_file.h"
+#include "time/iso8601.h"
 
 namespace dutiful {
 namespace {
@@ -59,9 +60,13 @@ class Daemon::Impl {
         instances_(resolve_state(options_.state)),
         history_({.state = options_.state,
                   .runs_max = options_.history,
-                  .on_failure =
-                      [this](const std::string& error) {
-                        tell("HistoryFailed", Level::warning, {{"error", error}});
+                  .on_failure = [this](const HistoryFailure& failure) { tell_history(failure); },
+                  .on_recovery =
+                      [this](const HistoryRecovery& recovery) {
+                        tell("HistoryRecovered",
+                             Level::info,
+                             {{"written", static_cast<std::int64_t>(recovery.written)},
+                              {"lost", static_cast<std::int64_t>(recovery.lost)}});
                       }}),
         commands_(command_options()),
         scheduler_({.state = options_.state,
@@ -252,6 +257,16 @@ class Daemon::Impl {
          {{"file", options_.file},
           {"tasks", static_cast<std::int64_t>(tasks.size())},
           {"state", options_.state}});
+  }
+
+  void tell_history(const HistoryFailure& failure) {
+    std::vector<EventField> fields{{"error", failure.error},
+                                   {"waiting", static_cast<std::int64_t>(failure.waiting)},
+                                   {"lost", static_cast<std::int64_t>(failure.lost)}};
+    if (failure.next_try) {
+      fields.emplace_back("nextTryAt", format_utc(options_.now() + *failure.next_try));
+    }
+    tell("HistoryFailed", Level::warning, std::move(fields));
   }
 
   void tell(std::string_view name, Level level, std::vector<EventField> fields) {

@@ -64,6 +64,20 @@ std::string started_text(const Fields& fields) {
   return text;
 }
 
+std::string lost_text(const Fields& fields) {
+  const std::int64_t lost = fields.number("lost");
+  return lost == 0 ? "" : "; " + counted(lost, "run is", "runs are") + " missing from it";
+}
+
+std::string history_failure_text(const Fields& fields) {
+  std::string text = lost_text(fields);
+  if (const std::int64_t waiting = fields.number("waiting"); waiting > 0) {
+    text += "; " + counted(waiting, "run is", "runs are") + " kept in memory";
+  }
+  if (fields.has("nextTryAt")) text += "; next try at " + fields.time("nextTryAt");
+  return text;
+}
+
 // What people would say. Empty: just the name of the event and its fields.
 std::string said(std::string_view name, const Fields& fields) {
   if (name == "TaskRunStarted") return started_text(fields);
@@ -104,7 +118,13 @@ std::string said(std::string_view name, const Fields& fields) {
     return fields.text("file") + ": " + counted(fields.number("tasks"), "task", "tasks") +
            ", state in " + fields.text("state");
   }
-  if (name == "TaskFileRejected" || name == "HistoryFailed") return fields.message("error");
+  if (name == "TaskFileRejected") return fields.message("error");
+  if (name == "HistoryFailed") return fields.message("error") + history_failure_text(fields);
+  if (name == "HistoryRecovered") {
+    return "the history can be written again: " +
+           counted(fields.number("written"), "run was", "runs were") + " written" +
+           lost_text(fields);
+  }
   if (name == "LeftoversEnded") {
     return "ended what a daemon before had left: " +
            counted(fields.number("count"), "process", "processes");
@@ -144,7 +164,9 @@ std::string duration_text(Duration duration) {
     if (small.count() > 0) text += ' ' + std::to_string(small.count()) + other;
     return text;
   };
-  if (duration < Duration::zero()) return '-' + duration_text(-duration);
+  // The least one of all has no counterpart.
+  if (duration < Duration::zero())
+    return '-' + duration_text(-std::max(duration, -Duration::max()));
   if (duration < 1s) return std::to_string(duration.count()) + " ms";
   if (duration < 1min) {
     const auto tenths = duration.count() / 100;

@@ -61,6 +61,21 @@ TEST(EventText, tells_who_was_refused_what) {
             "process 7");
 }
 
+TEST(EventText, tells_how_many_runs_the_history_lacks) {
+  EXPECT_EQ(said("HistoryFailed",
+                 {{"error", std::string{"the disk is full"}},
+                  {"waiting", std::int64_t{14}},
+                  {"lost", std::int64_t{1}},
+                  {"nextTryAt", std::string{"2025-07-01T10:00:30.000Z"}}},
+                 Zone::utc()),
+            "2025-07-01 10:00:00  dutiful  the disk is full; 1 run is missing from it; 14 runs are "
+            "kept in memory; next try at 10:00:30");
+  EXPECT_EQ(said("HistoryRecovered",
+                 {{"written", std::int64_t{14}}, {"lost", std::int64_t{0}}},
+                 Zone::utc()),
+            "2025-07-01 10:00:00  dutiful  the history can be written again: 14 runs were written");
+}
+
 TEST(EventText, leaves_a_message_as_it_was_quoted) {
   EXPECT_EQ(
       said("TaskFileRejected", {{"error", std::string{"saw '\\n' in \"a\\\\b\"\n"}}}, Zone::utc()),
@@ -85,6 +100,7 @@ TEST(DurationText, has_two_units_at_most) {
   EXPECT_EQ(duration_text(2h), "2 h");
   EXPECT_EQ(duration_text(26h + 5min), "1 d 2 h");
   EXPECT_EQ(duration_text(-1500ms), "-1.5 s");
+  EXPECT_EQ(duration_text(Duration::min()), "-106751991167 d 7 h");
 }
 
 }  // namespace

@@ -1,17 +1,21 @@
 #include "daemon/history.h"
 
+#include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <new>
+#include <ranges>
 #include <utility>
 
-#include "daemon/history_file.h"
+#include "runtime/back_off.h"
 #include "store/sqlite/state_file.h"
-#include "text/quote.h"
 
 namespace dutiful {
 namespace {
 
-// More than this waits only where the disk does not answer; the oldest are lost.
+using Steady = std::chrono::steady_clock;
+
+// Tens of thousands of runs: more than come while a disk is full for a while, and less than hurts.
 constexpr std::size_t waiting_bytes_max = 16UL * 1024 * 1024;
 
 std::size_t size_of(const HistoryEntry& entry) {
@@ -25,20 +29,27 @@ auto of_history(const std::string& path, Work work) {
   try {
     return work();
   } catch (const DatabaseError& error) {
-    throw HistoryError(path,
-                       error.kind() == DatabaseError::Kind::damaged
-                           ? "is damaged; it may be deleted, and a new one "
-                             "begins with the next run"
-                           : error.reason());
+    switch (error.kind()) {
+      case DatabaseError::Kind::damaged:
+        throw HistoryError::damaged(path);
+      case DatabaseError::Kind::too_long:
+        throw HistoryError::damaged(path, "a value in it is too long");
+      default:
+        throw HistoryError(path, error.reason());
+    }
   }
 }
 
-}  // namespace
+// A transaction that failed may have happened all the same, if the disk failed late; then all of it
+// is there.
+void drop_written(const HistoryFile& file, std::list<HistoryEntry>& entries, std::size_t doubtful) {
+  const auto end = std::next(entries.begin(), static_cast<std::ptrdiff_t>(doubtful));
+  const auto newest_first = std::ranges::subrange{std::make_reverse_iterator(end), entries.rend()};
+  const auto told = std::ranges::find(newest_first, HistoryEntry::End::told, &HistoryEntry::end);
+  if (told != newest_first.end() && file.has(*told)) entries.erase(entries.begin(), end);
+}
 
-HistoryError::HistoryError(std::string file, std::string reason)
-    : Error("The history " + quote(file) + ' ' + reason),
-      file_(std::move(file)),
-      reason_(std::move(reason)) {}
+}  // namespace
 
 std::string history_of(const std::string& state) {
   return file_beside(state, "-history");
@@ -58,15 +69,14 @@ HistoryWriter::~HistoryWriter() {
 
 void HistoryWriter::add(HistoryEntry entry) {
   if (options_.runs_max == 0) return;
+  const std::size_t size = size_of(entry);
+  Entries added;
+  added.push_back(std::move(entry));
   {
     const Lock lock{mutex_};
-    const std::size_t size = size_of(entry);
-    entries_.push_back(std::move(entry));
+    entries_.splice(entries_.end(), added);
     waiting_bytes_ += size;
-    while (waiting_bytes_ > waiting_bytes_max) {
-      waiting_bytes_ -= size_of(entries_.front());
-      entries_.pop_front();
-    }
+    drop_oldest();
   }
   changed_.notify_one();
 }
@@ -79,50 +89,137 @@ void HistoryWriter::forget_others(std::set<std::string, std::less<>> tasks, Inst
   changed_.notify_one();
 }
 
-void HistoryWriter::loop() noexcept {
-  std::optional<HistoryFile> file;
-  Lock lock{mutex_};
-  while (true) {
-    while (!ending_ && entries_.empty() && !forgotten_) changed_.wait(lock);
-    if (entries_.empty() && !forgotten_) return;
-    taken_.swap(entries_);
-    waiting_bytes_ = 0;
-    const std::optional<Others> forgotten = std::exchange(forgotten_, std::nullopt);
-    lock.unlock();
-    try {
-      const std::string path = history_of(options_.state);
-      of_history(path, [&] {
-        if (file && !file->is_there()) {
-          file->abandon();
-          file.reset();
-        }
-        // Where there is nothing to add, none is made.
-        if (!file && (!taken_.empty() || std::filesystem::exists(path))) {
-          file.emplace(path);
-        }
-        if (!taken_.empty()) file->write(taken_, options_.runs_max);
-        if (file && forgotten) file->forget_others(forgotten->than, forgotten->before);
-      });
-      told_.clear();
-    } catch (const std::bad_alloc&) {
-      file.reset();
-      report("memory is exhausted: runs are missing from the history");
-    } catch (const std::exception& error) {
-      file.reset();
-      report(error.what());
-    }
-    taken_.clear();
-    lock.lock();
+void HistoryWriter::drop_oldest() {
+  while (waiting_bytes_ > waiting_bytes_max) {
+    waiting_bytes_ -= size_of(entries_.front());
+    entries_.pop_front();
+    if (doubtful_ > 0) --doubtful_;
+    ++lost_;
   }
 }
 
-void HistoryWriter::report(const char* error) noexcept {
-  if (told_ == error || !options_.on_failure) return;
+HistoryWriter::Batch HistoryWriter::take() {
+  waiting_bytes_ = 0;
+  return {.entries = std::exchange(entries_, {}),
+          .doubtful = std::exchange(doubtful_, 0),
+          .forgotten = std::exchange(forgotten_, std::nullopt)};
+}
+
+void HistoryWriter::give_back(Batch batch) noexcept {
+  for (const HistoryEntry& entry : batch.entries) waiting_bytes_ += size_of(entry);
+  doubtful_ = batch.entries.size();
+  entries_.splice(entries_.begin(), batch.entries);
+  if (!forgotten_) forgotten_ = std::move(batch.forgotten);
+  drop_oldest();
+}
+
+void HistoryWriter::loop() noexcept {
+  BackOff back_off;
+  Time next_try{};
+  Lock lock{mutex_};
+  while (true) {
+    while (!ending_ && !has_work()) changed_.wait(lock);
+    if (!has_work()) break;
+    // What comes meanwhile does not make it try any sooner.
+    while (!ending_ && back_off.waits() && Steady::now() < next_try) {
+      changed_.wait_until(lock, next_try);
+    }
+    const bool is_last_try = ending_;
+    Batch batch = take();
+    const std::size_t waited = batch.entries.size();
+    lock.unlock();
+    const std::exception_ptr error = write(batch);
+    if (!error) {
+      back_off.succeed();
+      report_recovery(waited);
+      lock.lock();
+      continue;
+    }
+    file_.reset();
+    lock.lock();
+    give_back(std::move(batch));
+    if (is_last_try) {
+      lost_ += entries_.size();
+      entries_.clear();
+      forgotten_.reset();
+    } else {
+      next_try = Steady::now() + back_off.fail();
+    }
+    lock.unlock();
+    report(error, is_last_try ? std::nullopt : std::optional{back_off.delay()});
+    lock.lock();
+  }
+  file_.reset();
+}
+
+// Returns what went wrong, if anything. What is written is taken from the batch.
+std::exception_ptr HistoryWriter::write(Batch& batch) noexcept {
   try {
-    options_.on_failure(error);
-    told_ = error;
+    const std::string path = history_of(options_.state);
+    of_history(path, [&] {
+      if (file_ && !file_->is_there()) {
+        file_->abandon();
+        file_.reset();
+      }
+      // Where there is nothing to add, none is made.
+      if (!file_ && (!batch.entries.empty() || std::filesystem::exists(path))) file_.emplace(path);
+      if (file_) drop_written(*file_, batch.entries, std::exchange(batch.doubtful, 0));
+      if (!batch.entries.empty()) file_->write(batch.entries, options_.runs_max);
+      batch.entries.clear();
+      if (file_ && batch.forgotten) {
+        file_->forget_others(batch.forgotten->than, batch.forgotten->before);
+      }
+    });
+    return nullptr;
+  } catch (...) {
+    return std::current_exception();
+  }
+}
+
+void HistoryWriter::report(const std::exception_ptr& error,
+                           std::optional<Duration> next_try) noexcept {
+  try {
+    try {
+      std::rethrow_exception(error);
+    } catch (const std::bad_alloc&) {
+      report("memory is exhausted", next_try);
+    } catch (const std::exception& exception) {
+      report(exception.what(), next_try);
+    }
   } catch (const std::exception&) {
     // There is not even the memory to tell it: the next time, perhaps.
+  }
+}
+
+void HistoryWriter::report(const std::string& error, std::optional<Duration> next_try) {
+  HistoryFailure failure{.error = error, .waiting = 0, .lost = 0, .next_try = next_try};
+  {
+    const Lock lock{mutex_};
+    failure.waiting = entries_.size();
+    failure.lost = lost_;
+  }
+  const Time now = Steady::now();
+  const bool is_told = next_try ? trouble_.is_news(error, failure.lost, now) : failure.lost > 0;
+  if (!is_told || !options_.on_failure) return;
+  options_.on_failure(failure);
+  trouble_.tell(std::move(failure.error), now);
+  const Lock lock{mutex_};
+  lost_ -= failure.lost;
+}
+
+void HistoryWriter::report_recovery(std::size_t written) noexcept {
+  std::size_t lost = 0;
+  {
+    const Lock lock{mutex_};
+    lost = lost_;
+  }
+  if (!trouble_.end(lost) || !options_.on_recovery) return;
+  try {
+    options_.on_recovery({.written = written, .lost = lost});
+    const Lock lock{mutex_};
+    lost_ -= lost;
+  } catch (const std::exception&) {
+    // As above; a loss is told with the next batch.
   }
 }
 

@@ -1,50 +1,55 @@
 // The recent runs of every task, in a file beside the state: written in the background, and read.
 #pragma once
 
-#include <deque>
+#include <cstddef>
+#include <exception>
 #include <functional>
+#include <list>
 #include <optional>
 #include <set>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include <dutiful/error.h>
-
 #include "daemon/history_entry.h"
+#include "daemon/history_error.h"
+#include "daemon/history_file.h"
+#include "daemon/history_trouble.h"
 #include "sync/mutex.h"
 
 namespace dutiful {
 
-// The history cannot be read or written; the state is another file, and may be well.
-class HistoryError : public Error {
- public:
-  HistoryError(std::string file, std::string reason);
-  [[nodiscard]] std::string_view name() const noexcept override { return "HistoryError"; }
-  [[nodiscard]] std::vector<ErrorField> fields() const override {
-    return {{"file", file_}, {"reason", reason_}};
-  }
-
- private:
-  std::string file_;
-  std::string reason_;
-};
-
 // <state>-history
 [[nodiscard]] std::string history_of(const std::string& state);
 
+// The history cannot be written.
+struct HistoryFailure {
+  std::string error;
+  std::size_t waiting;                 // runs that are kept, to be written later
+  std::size_t lost;                    // runs that were dropped; each is told once
+  std::optional<Duration> next_try{};  // none: the writer ends
+};
+// It can be written again.
+struct HistoryRecovery {
+  std::size_t written;  // of the runs that were waiting
+  std::size_t lost;     // as above
+};
+
 // Writes runs from a thread of its own, as many as there are at once. A history that is slow or
-// cannot be written disturbs nobody (docs/decisions/0005): entries are lost, and the reason is
-// told.
+// cannot be written disturbs nobody (docs/decisions/0005): the runs wait in memory, and it is tried
+// again after a while, which grows from 100 ms to 30 s. Of more than 16 MiB that wait the oldest
+// are lost.
 class HistoryWriter {
  public:
   struct Options {
     std::string state;
     std::size_t runs_max = 100;  // of each task
-    std::function<void(const std::string&)> on_failure{};
+    // Called by the writer's thread, as seldom as HistoryTrouble says.
+    std::function<void(const HistoryFailure&)> on_failure{};
+    std::function<void(const HistoryRecovery&)> on_recovery{};
   };
   explicit HistoryWriter(Options options);
-  // Writes what is left.
+  // Tries once to write what is left. What cannot be written is lost, and told.
   ~HistoryWriter();
   HistoryWriter(const HistoryWriter&) = delete;
   HistoryWriter& operator=(const HistoryWriter&) = delete;
@@ -57,23 +62,39 @@ class HistoryWriter {
   void forget_others(std::set<std::string, std::less<>> tasks, Instant before);
 
  private:
+  using Time = HistoryTrouble::Time;
+  using Entries = std::list<HistoryEntry>;  // goes from hand to hand without any memory
   struct Others {
     std::set<std::string, std::less<>> than;
     Instant before;
   };
+  struct Batch {
+    Entries entries;
+    std::size_t doubtful;  // the first of them, which a failed transaction may have written
+    std::optional<Others> forgotten;
+  };
   void loop() noexcept;
-  void report(const char* error) noexcept;
+  [[nodiscard]] bool has_work() const REQUIRES(mutex_) { return !entries_.empty() || forgotten_; }
+  Batch take() REQUIRES(mutex_);
+  void give_back(Batch batch) noexcept REQUIRES(mutex_);
+  void drop_oldest() REQUIRES(mutex_);
+  std::exception_ptr write(Batch& batch) noexcept;
+  void report(const std::exception_ptr& error, std::optional<Duration> next_try) noexcept;
+  void report(const std::string& error, std::optional<Duration> next_try);
+  void report_recovery(std::size_t written) noexcept;
 
   const Options options_;
   Mutex mutex_;
   Condition changed_;
-  std::deque<HistoryEntry> entries_ GUARDED_BY(mutex_);
+  Entries entries_ GUARDED_BY(mutex_);
   std::size_t waiting_bytes_ GUARDED_BY(mutex_) = 0;  // of entries_
+  std::size_t doubtful_ GUARDED_BY(mutex_) = 0;       // of entries_
+  std::size_t lost_ GUARDED_BY(mutex_) = 0;           // and not told
   std::optional<Others> forgotten_ GUARDED_BY(mutex_);
   bool ending_ GUARDED_BY(mutex_) = false;
   // The thread's own:
-  std::deque<HistoryEntry> taken_;  // made before it, for even an empty one needs memory
-  std::string told_;                // the last failure: one that stays is told once
+  std::optional<HistoryFile> file_;
+  HistoryTrouble trouble_;
   std::thread thread_;
 };
 

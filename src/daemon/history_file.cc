@@ -1,11 +1,14 @@
 #include "daemon/history_file.h"
 
 #include <array>
+#include <limits>
 #include <string_view>
 
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "daemon/history_error.h"
 
 namespace dutiful {
 namespace {
@@ -53,10 +56,6 @@ void bind_optional(Statement& statement, int parameter, std::optional<std::int64
   }
 }
 
-std::optional<std::int64_t> optional_integer(const Statement& row, int column) {
-  return row.is_null(column) ? std::nullopt : std::optional{row.integer(column)};
-}
-
 // How the reason is written, and read.
 std::string_view written_reason(const HistoryEntry& entry) {
   return entry.reason_known ? name_of(entry.result.run.reason) : "";
@@ -70,28 +69,96 @@ void set_reason(HistoryEntry& entry, std::string_view name) {
   }
 }
 
-HistoryEntry read_entry(const Statement& row) {
+// The columns in the order in which they are read.
+constexpr std::array columns{"task",
+                             "reason",
+                             "pulse",
+                             "attempt",
+                             "scheduled",
+                             "started",
+                             "duration_ms",
+                             "exit_status",
+                             "signal",
+                             "spawn_error",
+                             "past_time_limit",
+                             "forced",
+                             "user_ms",
+                             "system_ms",
+                             "memory_max",
+                             "output",
+                             "output_total"};
+
+// A row as dutiful writes it. Whatever else is there was written by another program, and nobody
+// downstream is made for it: a duration of -2^63 ms cannot even be negated (X4).
+class Row {
+ public:
+  Row(const std::string& path, const Statement& row) : path_(path), row_(row) {}
+
+  [[nodiscard]] std::string text(int column) const {
+    if (!row_.is_text(column)) refuse(column, "not a text");
+    return row_.text(column);
+  }
+  [[nodiscard]] std::string bytes(int column) const {
+    if (row_.type_name(column) != "blob") refuse(column, "not bytes");
+    return row_.text(column);
+  }
+  [[nodiscard]] std::int64_t integer(int column, std::int64_t least, std::int64_t most) const {
+    if (!row_.is_integer(column)) refuse(column, "not a number");
+    const std::int64_t value = row_.integer(column);
+    if (value < least || value > most) refuse(column, std::to_string(value));
+    return value;
+  }
+  [[nodiscard]] std::optional<int> optional_byte(int column) const {
+    if (row_.is_null(column)) return std::nullopt;
+    return static_cast<int>(integer(column, 0, 255));
+  }
+  [[nodiscard]] std::int64_t size(int column) const {
+    return integer(column, 0, std::numeric_limits<std::int64_t>::max());
+  }
+  [[nodiscard]] bool flag(int column) const { return integer(column, 0, 1) != 0; }
+  [[nodiscard]] Duration duration(int column) const { return Duration{size(column)}; }
+  [[nodiscard]] Instant instant(int column) const {
+    constexpr Instant first = std::chrono::sys_days{year_min / 1 / 1};
+    constexpr Instant last =
+        std::chrono::sys_days{year_max / 12 / 31} + std::chrono::days{1} - Duration{1};
+    return Instant{Duration{integer(column, milliseconds(first), milliseconds(last))}};
+  }
+  [[nodiscard]] std::optional<Instant> optional_instant(int column) const {
+    return row_.is_null(column) ? std::nullopt : std::optional{instant(column)};
+  }
+
+ private:
+  [[noreturn]] void refuse(int column, const std::string& value) const {
+    throw HistoryError::damaged(path_,
+                                std::string{"the "} + columns.at(static_cast<std::size_t>(column)) +
+                                    " of a run is " + value);
+  }
+
+  const std::string& path_;
+  const Statement& row_;
+};
+
+HistoryEntry read_entry(const Row& row) {
   HistoryEntry entry;
   CommandResult& result = entry.result;
   result.run.task = row.text(0);
   set_reason(entry, row.text(1));
-  result.run.pulse = Instant{Duration{row.integer(2)}};
-  result.run.attempt = static_cast<std::uint32_t>(row.integer(3));
-  if (const auto scheduled = optional_integer(row, 4)) {
-    entry.scheduled = Instant{Duration{*scheduled}};
-  }
-  result.run.started = Instant{Duration{row.integer(5)}};
-  result.duration = Duration{row.integer(6)};
-  if (const auto status = optional_integer(row, 7)) result.exit_status = static_cast<int>(*status);
-  if (const auto signal = optional_integer(row, 8)) result.signal = static_cast<int>(*signal);
+  result.run.pulse = row.instant(2);
+  result.run.attempt =
+      static_cast<std::uint32_t>(row.integer(3, 0, std::numeric_limits<std::uint32_t>::max()));
+  entry.scheduled = row.optional_instant(4);
+  result.run.started = row.instant(5);
+  result.duration = row.duration(6);
+  result.exit_status = row.optional_byte(7);
+  result.signal = row.optional_byte(8);
   result.spawn_error = row.text(9);
-  result.past_time_limit = row.integer(10) != 0;
-  result.forced = row.integer(11) != 0;
-  result.user_time = Duration{row.integer(12)};
-  result.system_time = Duration{row.integer(13)};
-  result.memory_max = row.integer(14);
-  result.output = row.text(15);
-  result.output_total = static_cast<std::uint64_t>(row.integer(16));
+  result.past_time_limit = row.flag(10);
+  result.forced = row.flag(11);
+  result.user_time = row.duration(12);
+  result.system_time = row.duration(13);
+  result.memory_max = row.size(14);
+  result.output = row.bytes(15);
+  result.output_total = static_cast<std::uint64_t>(row.size(16));
   // A command that was told the end of has an exit status, a signal, or could not be started.
   if (!result.exit_status && !result.signal && result.spawn_error.empty()) {
     entry.end = HistoryEntry::End::interrupted;
@@ -139,10 +206,11 @@ void HistoryFile::abandon() noexcept {
   database_.shrink_log();
 }
 
-void HistoryFile::write(const std::deque<HistoryEntry>& entries, std::size_t runs_max) {
+void HistoryFile::write(const std::list<HistoryEntry>& entries, std::size_t runs_max) {
   Transaction transaction{database_};
   std::set<std::string_view> tasks;
   for (const HistoryEntry& entry : entries) {
+    // A daemon that was killed soon after has written it.
     if (entry.end == HistoryEntry::End::interrupted && has(entry)) continue;
     insert(entry);
     tasks.insert(entry.result.run.task);
@@ -170,11 +238,12 @@ void HistoryFile::forget_others(const std::set<std::string, std::less<>>& tasks,
   transaction.commit();
 }
 
-// Whether a daemon that was killed soon after has written it.
 bool HistoryFile::has(const HistoryEntry& entry) const {
-  Statement row{database_, "SELECT 1 FROM run WHERE task = ?1 AND started = ?2"};
-  row.bind(0, entry.result.run.task);
-  row.bind(1, milliseconds(entry.result.run.started));
+  const RunInfo& run = entry.result.run;
+  Statement row{database_, "SELECT 1 FROM run WHERE task = ?1 AND started = ?2 AND attempt = ?3"};
+  row.bind(0, run.task);
+  row.bind(1, milliseconds(run.started));
+  row.bind(2, std::int64_t{run.attempt});
   return row.step();
 }
 
@@ -207,16 +276,15 @@ std::vector<HistoryEntry> read_history_file(const std::string& path,
   std::vector<HistoryEntry> entries;
   const Database database{path, Database::Access::read_only};
   if (database.check_format(format) == 0) return entries;
-  const std::string columns =
-      "SELECT task, reason, pulse, attempt, scheduled, started, duration_ms, exit_status, signal,"
-      " spawn_error, past_time_limit, forced, user_ms, system_ms, memory_max, output, output_total"
-      " FROM run ";
-  Statement row{
-      database,
-      columns + (task ? "WHERE task = ?2 ORDER BY id DESC LIMIT ?1" : "ORDER BY id DESC LIMIT ?1")};
+  std::string sql = "SELECT ";
+  for (const char* column : columns)
+    sql.append(column).append(column == columns.back() ? " " : ", ");
+  sql += task ? "FROM run WHERE task = ?2 ORDER BY id DESC LIMIT ?1"
+              : "FROM run ORDER BY id DESC LIMIT ?1";
+  Statement row{database, sql};
   row.bind(0, static_cast<std::int64_t>(count));
   if (task) row.bind(1, *task);
-  while (row.step()) entries.push_back(read_entry(row));
+  while (row.step()) entries.push_back(read_entry({path, row}));
   return entries;
 }
 

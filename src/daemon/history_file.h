@@ -2,8 +2,8 @@
 #pragma once
 
 #include <cstddef>
-#include <deque>
 #include <functional>
+#include <list>
 #include <optional>
 #include <set>
 #include <string>
@@ -30,9 +30,10 @@ class HistoryFile {
   // Lets go of a log that a file which is put in its place could be taken to have.
   void abandon() noexcept;
 
+  [[nodiscard]] bool has(const HistoryEntry& entry) const;
   // Adds them, and keeps so many of each task. An interrupted run that is there already stays as it
   // is.
-  void write(const std::deque<HistoryEntry>& entries, std::size_t runs_max);
+  void write(const std::list<HistoryEntry>& entries, std::size_t runs_max);
 
   // Forgets what other tasks did before that instant.
   void forget_others(const std::set<std::string, std::less<>>& tasks, Instant before);
@@ -40,7 +41,6 @@ class HistoryFile {
  private:
   using Identity = std::pair<dev_t, ino_t>;
   static std::optional<Identity> identify(const std::string& path);
-  [[nodiscard]] bool has(const HistoryEntry& entry) const;
   void insert(const HistoryEntry& entry);
 
   std::optional<Identity> identity_;  // from before it is opened
@@ -49,7 +49,8 @@ class HistoryFile {
   std::optional<Statement> trim_;
 };
 
-// The newest runs in a file that is there, newest first: of one task or of all.
+// The newest runs in a file that is there, newest first: of one task or of all. Throws HistoryError
+// where a run is none that dutiful wrote, and DatabaseError.
 [[nodiscard]] std::vector<HistoryEntry> read_history_file(const std::string& path,
                                                           const std::optional<std::string>& task,
                                                           std::size_t count);

@@ -163,6 +163,40 @@ TEST_F(DutifulRun, goes_on_where_the_history_cannot_be_written) {
   EXPECT_EQ(daemon.end().status, 0);
 }
 
+TEST_F(DutifulRun, keeps_runs_until_the_history_can_be_written) {
+  const std::string history = state + "-history";
+  std::filesystem::create_directory(history);
+  write(task("a", "true"));
+  Process daemon{arguments()};
+  const auto failure = daemon.await("HistoryFailed");
+  EXPECT_THAT(failure["error"].get<std::string>(), HasSubstr("cannot be opened"));
+  EXPECT_GE(failure["waiting"], 1);
+  EXPECT_EQ(failure["lost"], 0);
+  EXPECT_TRUE(failure.contains("nextTryAt"));
+  std::filesystem::remove(history);
+  const auto recovery = daemon.await("HistoryRecovered");
+  EXPECT_GE(recovery["written"], failure["waiting"]);
+  EXPECT_EQ(recovery["lost"], 0);
+  daemon.signal(SIGTERM);
+  EXPECT_EQ(daemon.end().status, 0);
+
+  const auto runs = nlohmann::json::parse(run_to_end({"history", "--state", state, "--json"}).out);
+  EXPECT_GE(runs.size(), failure["waiting"]);
+}
+
+TEST_F(DutifulRun, tells_how_many_runs_are_missing_from_the_history_when_it_ends) {
+  std::filesystem::create_directory(state + "-history");
+  write(task("a", "true"));
+  Process daemon{arguments()};
+  daemon.await("HistoryFailed");
+  daemon.signal(SIGTERM);
+  const auto failure = daemon.await("HistoryFailed");
+  EXPECT_GE(failure["lost"], 1);
+  EXPECT_EQ(failure["waiting"], 0);
+  EXPECT_FALSE(failure.contains("nextTryAt"));
+  EXPECT_EQ(daemon.end().status, 0);
+}
+
 TEST_F(DutifulRun, keeps_its_table_narrow_for_a_long_name) {
   const std::string name(1000, 'n');
   write(task(name, "true") + task("short", "true"));

@@ -63,6 +63,15 @@ std::string reason_of(int code) {
   }
 }
 
+// To SQLite a file that cannot be opened is just that.
+constexpr const char* out_of_files =
+    "cannot be opened: too many files are open; raise the limit (ulimit -n)";
+bool is_out_of_files(int code, sqlite3* handle) {
+  if ((code & 0xff) != SQLITE_CANTOPEN || handle == nullptr) return false;
+  const int error = sqlite3_system_errno(handle);
+  return error == EMFILE || error == ENFILE;
+}
+
 // SQLite's own words.
 std::exception_ptr cause_of(int code, sqlite3* handle) {
   const char* text = handle != nullptr ? sqlite3_errmsg(handle) : sqlite3_errstr(code);
@@ -225,7 +234,10 @@ int Database::open(const std::string& name, int flags) {
 
 void Database::check(int code) const {
   if (code == SQLITE_OK || code == SQLITE_ROW || code == SQLITE_DONE) return;
-  throw DatabaseError(path_, reason_of(code), kind_of(code), cause_of(code, handle_.get()));
+  throw DatabaseError(path_,
+                      is_out_of_files(code, handle_.get()) ? out_of_files : reason_of(code),
+                      kind_of(code),
+                      cause_of(code, handle_.get()));
 }
 
 void Database::refuse_as_damaged() const {
