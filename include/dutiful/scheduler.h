@@ -58,7 +58,8 @@ struct Options {
   EventSink events{};               // is told what happens, if there is one (RULES V)
 
   // A file that every start, end, initialize, stop and crash is added to, across restarts, as
-  // `dutiful verify` reads it; empty: none. For one scheduler at a time.
+  // `dutiful verify` reads it; empty: none. For one scheduler at a time. One that is damaged is
+  // renamed (the event TraceSetAside says how), and another begins.
   std::string trace{};
   // Judges that trace while it grows: what breaks the theory is the event TheoryViolated.
   bool verify = false;

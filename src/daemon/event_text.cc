@@ -108,6 +108,9 @@ std::string said(std::string_view name, const Fields& fields) {
   if (name == "StoreFailed") {
     return fields.message("error") + "; next try at " + fields.time("nextTryAt");
   }
+  if (name == "TraceSetAside") {
+    return fields.message("error") + "; renamed to " + fields.text("file") + "; a new one begins";
+  }
   if (name == "AccessRefused") {
     return "access to " + fields.text("what") + " refused: " + fields.text("reason") + " by " +
            fields.text("who");

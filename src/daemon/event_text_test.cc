@@ -76,6 +76,15 @@ TEST(EventText, tells_how_many_runs_the_history_lacks) {
             "2025-07-01 10:00:00  dutiful  the history can be written again: 14 runs were written");
 }
 
+TEST(EventText, tells_where_a_damaged_trace_is) {
+  EXPECT_EQ(said("TraceSetAside",
+                 {{"file", std::string{"/srv/a.jsonl.damaged-1"}},
+                  {"error", std::string{"The trace \"a.jsonl\" is malformed at line 3: bad JSON"}}},
+                 Zone::utc()),
+            "2025-07-01 10:00:00  dutiful  The trace \"a.jsonl\" is malformed at line 3: bad JSON; "
+            "renamed to /srv/a.jsonl.damaged-1; a new one begins");
+}
+
 TEST(EventText, leaves_a_message_as_it_was_quoted) {
   EXPECT_EQ(
       said("TaskFileRejected", {{"error", std::string{"saw '\\n' in \"a\\\\b\"\n"}}}, Zone::utc()),

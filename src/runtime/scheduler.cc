@@ -29,6 +29,7 @@
 #include "store/memory/memory_store.h"
 #include "store/sqlite/sqlite_store.h"
 #include "sync/mutex.h"
+#include "text/quote.h"
 #include "time/iso8601.h"
 
 namespace dutiful {
@@ -149,6 +150,13 @@ class Scheduler::Impl {
     if (options.verify) {
       listener.violated = [this](const theory::Violation& violation) { tell_violated(violation); };
     }
+    listener.set_aside = [this, &options](const TraceListener::SetAside& damaged) {
+      reporter_.tell("TraceSetAside",
+                     Level::warning,
+                     clock_->now(),
+                     {{"file", damaged.file},
+                      {"error", "The trace " + quote(options.trace) + ' ' + damaged.reason}});
+    };
     return std::make_unique<TraceFile>(
         options.trace, header_of(calendar.zone(), policies_), calendar.zone(), std::move(listener));
   }

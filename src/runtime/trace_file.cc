@@ -3,15 +3,17 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
+#include <system_error>
 #include <utility>
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <dutiful/errors.h>
 
+#include "runtime/damaged_trace.h"
 #include "sync/try_again.h"
 #include "text/quote.h"
 
@@ -58,6 +60,12 @@ std::string differences(const TraceHeader& there, const TraceHeader& here) {
   return text.empty() ? "its header is written otherwise" : text;
 }
 
+constexpr const char* no_trace = "is not a trace, and left as it is; use another file";
+
+std::string damage_of(const MalformedTrace& error) {
+  return "is malformed at line " + std::to_string(error.line()) + ": " + error.what();
+}
+
 }  // namespace
 
 TraceFile::TraceFile(std::string file, TraceHeader header, const Zone& zone, TraceListener listener)
@@ -69,9 +77,7 @@ TraceFile::TraceFile(std::string file, TraceHeader header, const Zone& zone, Tra
   }
   try {
     open_file();
-    reading_ = true;
-    read_file();
-    reading_ = false;
+    if (const std::string damage = take_over(); !damage.empty()) begin_anew(damage);
   } catch (...) {
     if (descriptor_ >= 0) close(descriptor_);
     throw;
@@ -89,11 +95,22 @@ void TraceFile::fail(const std::string& reason) {
 }
 
 void TraceFile::open_file() {
-  descriptor_ = open(file_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-  if (descriptor_ < 0) {
-    fail(std::string{"cannot be written: "} + std::strerror(errno) +
-         "; check that its directory exists and may be written");
+  // Whoever had it before may have set it aside while this one waited for the lock.
+  constexpr int tries_max = 10;
+  for (int tries = 1; tries <= tries_max; ++tries) {
+    descriptor_ = open(file_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+    if (descriptor_ < 0) {
+      fail(std::string{"cannot be written: "} + std::strerror(errno) +
+           "; check that its directory exists and may be written");
+    }
+    lock_file();
+    if (is_in_place()) return;
+    close(std::exchange(descriptor_, -1));
   }
+  fail("is replaced again and again; use another file");
+}
+
+void TraceFile::lock_file() {
   int error = 0;
   (void)try_for_a_second([&] {
     error = flock(descriptor_, LOCK_EX | LOCK_NB) == 0 ? 0 : errno;
@@ -104,41 +121,70 @@ void TraceFile::open_file() {
              ? "is in use by another scheduler; stop that one first, or use another file"
              : std::string{"cannot be locked: "} + std::strerror(error));
   }
+}
+
+// Whether the name still leads to what is open.
+bool TraceFile::is_in_place() const {
+  struct stat ours {};
+  struct stat there {};
+  return fstat(descriptor_, &ours) == 0 && stat(file_.c_str(), &there) == 0 &&
+         ours.st_dev == there.st_dev && ours.st_ino == there.st_ino;
+}
+
+std::string TraceFile::take_over() {
   const off_t size = lseek(descriptor_, 0, SEEK_END);
-  if (size > 0) check_header(static_cast<std::size_t>(size));
+  if (size > 0) {
+    if (std::string damage = check_header(static_cast<std::size_t>(size)); !damage.empty()) {
+      return damage;
+    }
+  }
   const off_t whole = size < 0 ? size : end_of_lines(descriptor_, size);
   if (size < 0 || (whole != size && ftruncate(descriptor_, whole) != 0)) {
     fail(std::string{"cannot be written: "} + std::strerror(errno));
   }
-  if (whole == 0) {
-    unwritten_ = to_line(header_) + '\n';
-    flush();
-    if (failing_) fail("cannot be written: the disk may be full");
-    lines_ = 1;
-  }
+  if (whole > 0) return read_file();
+  unwritten_ = to_line(header_) + '\n';
+  flush();
+  if (failing_) fail("cannot be written: the disk may be full");
+  lines_ = 1;
+  return "";
+}
+
+std::ifstream TraceFile::open_to_read() {
+  std::ifstream in{file_};
+  if (!in) fail(std::string{"cannot be read: "} + std::strerror(errno));
+  return in;
 }
 
 // Before anything is cut off: a file that is no trace stays as it is.
-void TraceFile::check_header(std::size_t size) {
+std::string TraceFile::check_header(std::size_t size) {
   const std::string header = to_line(header_) + '\n';
   std::string text(std::min(size, header.size()), '\0');
   const ssize_t read = pread(descriptor_, text.data(), text.size(), 0);
   if (read != static_cast<ssize_t>(text.size())) fail("cannot be read");
-  if (text == header || (size < header.size() && header.starts_with(text))) return;
-  std::ifstream in{file_};
+  if (text == header || (size < header.size() && header.starts_with(text))) return "";
+  std::ifstream in = open_to_read();
+  if (text.front() == '\0') {
+    if (is_damaged_trace(in)) return "begins with zeros instead of its header";
+    fail(no_trace);
+  }
   try {
     const TraceReader reader{in};
     fail("is of a scheduler with other options: " + differences(reader.header(), header_) +
          "; use another file, or the same options");
-  } catch (const MalformedTrace&) {
-    fail("is not a trace, and left as it is; use another file");
+  } catch (const MalformedTrace& error) {
+    if (in.bad()) fail("cannot be read");
+    in.clear();
+    in.seekg(0);
+    if (!is_damaged_trace(in)) fail(no_trace);
+    return damage_of(error);
   }
 }
 
 // What earlier schedulers did, for what follows from it.
-void TraceFile::read_file() {
-  if (lines_ > 0) return;
-  std::ifstream in{file_};
+std::string TraceFile::read_file() {
+  reading_ = true;
+  std::ifstream in = open_to_read();
   try {
     TraceReader reader{in};
     for (TracedEvent event; reader.read(event);) {
@@ -148,9 +194,37 @@ void TraceFile::read_file() {
     }
     lines_ = reader.line();
   } catch (const MalformedTrace& error) {
-    fail("is malformed at line " + std::to_string(error.line()) + ": " + error.what() +
-         "; use another file");
+    // No memory for a line looks the same as a disk that cannot be read, and the file may be whole.
+    if (in.bad()) fail(damage_of(error) + "; use another file");
+    return damage_of(error);
   }
+  reading_ = false;
+  return "";
+}
+
+// The damaged one stays locked until the new one is: so nobody comes in between.
+void TraceFile::begin_anew(const std::string& damage) {
+  std::string name;
+  try {
+    name = set_aside(file_);
+  } catch (const std::system_error& error) {
+    fail(damage + ", and cannot be renamed: " + error.code().message() + "; use another file");
+  }
+  in_flight_ = {};
+  latest_ = Instant::min();
+  lines_ = 0;
+  reading_ = false;
+  monitor_.reset();
+  const int damaged = std::exchange(descriptor_, -1);
+  try {
+    open_file();
+  } catch (...) {
+    close(damaged);
+    throw;
+  }
+  close(damaged);
+  if (const std::string again = take_over(); !again.empty()) fail(again + "; use another file");
+  if (listener_.set_aside) listener_.set_aside({std::move(name), damage});
 }
 
 void TraceFile::on(Instant at, const TraceEvent& event) {

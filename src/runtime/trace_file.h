@@ -1,6 +1,7 @@
 // A trace on disk that schedulers add to, one after the other.
 #pragma once
 
+#include <fstream>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -17,10 +18,20 @@ namespace dutiful {
 struct TraceListener {
   std::function<void(const std::string& error)> failed;
   std::function<void(const theory::Violation&)> violated{};  // none: it is not judged
+  // It was damaged, for that reason, and has that name now; a new one has begun.
+  struct SetAside {
+    std::string file;
+    std::string reason;
+  };
+  std::function<void(const SetAside&)> set_aside{};
 };
 
 // Where the last scheduler ended without a stop, what it made durable and could not tell any more
 // is told first, and then its crash, as soon as its state is known.
+//
+// A trace that is damaged is set aside, and a new one begins, which is not judged: it does not know
+// what was owed. A file that is no trace is refused, and so is that of a scheduler with other
+// options.
 //
 // A disk that is full does not stop a scheduler: what cannot be written is kept, to be written
 // later. Where that is more than 16 MiB, the trace ends there, and for the next scheduler this one
@@ -40,8 +51,14 @@ class TraceFile : public TraceSink {
 
  private:
   void open_file();
-  void check_header(std::size_t size);
-  void read_file();
+  void lock_file();
+  [[nodiscard]] bool is_in_place() const;
+  // These return what is damaged, or nothing.
+  [[nodiscard]] std::string take_over();
+  [[nodiscard]] std::string check_header(std::size_t size);
+  [[nodiscard]] std::string read_file();
+  void begin_anew(const std::string& damage);
+  [[nodiscard]] std::ifstream open_to_read();
   void add(Instant at, const TraceEvent& event);
   [[noreturn]] void fail(const std::string& reason);
 

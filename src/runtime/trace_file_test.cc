@@ -1,10 +1,16 @@
 #include "runtime/trace_file.h"
 
+#include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <thread>
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/file.h>
+#include <unistd.h>
 
 #include <dutiful/errors.h>
 
@@ -24,7 +30,13 @@ const TracedRegistration hourly{"a", "0 * * * *", std::chrono::minutes{1}};
 class TraceFileTest : public testing::Test {
  protected:
   std::unique_ptr<TraceFile> open(bool verify = false) {
-    TraceListener listener{.failed = [this](const std::string& error) { errors.push_back(error); }};
+    TraceListener listener{
+        .failed = [this](const std::string& error) { errors.push_back(error); },
+        .set_aside =
+            [this](const TraceListener::SetAside& damaged) {
+              set_aside.push_back(damaged.file.substr(damaged.file.rfind('/') + 1));
+              errors.push_back(damaged.reason);
+            }};
     if (verify) {
       listener.violated = [this](const theory::Violation& v) { violations.push_back(v.text()); };
     }
@@ -60,10 +72,33 @@ class TraceFileTest : public testing::Test {
     return "";
   }
 
+  [[nodiscard]] std::string text(const std::string& more = "") const {
+    std::ifstream in{file + more, std::ios::binary};
+    return {std::istreambuf_iterator<char>{in}, {}};
+  }
+  // Leaves zeros from there on.
+  void damage(std::size_t begin, std::size_t count) const {
+    std::fstream out{file, std::ios::binary | std::ios::in | std::ios::out};
+    out.seekp(static_cast<std::streamoff>(begin));
+    out << std::string(count, '\0');
+  }
+  // Opens it, and expects that another has begun beside what was there.
+  void expect_set_aside(const std::string& damaged_name, const std::string& reason) {
+    const std::string before = text();
+    const auto trace = open(true);
+    EXPECT_FALSE(trace->wants_state());
+    EXPECT_THAT(set_aside, ElementsAre(damaged_name));
+    EXPECT_THAT(errors, ElementsAre(HasSubstr(reason)));
+    EXPECT_EQ(text(damaged_name.substr(damaged_name.find(".damaged"))), before);
+    run_hourly(*trace);
+    EXPECT_EQ(events().size(), 3U);
+  }
+
   TemporaryDirectory directory;
   std::string file = directory.file("trace.jsonl");
   std::vector<std::string> errors;
   std::vector<std::string> violations;
+  std::vector<std::string> set_aside;
 };
 
 TEST_F(TraceFileTest, goes_on_where_a_scheduler_stopped) {
@@ -199,6 +234,80 @@ TEST_F(TraceFileTest, refuses_what_is_no_trace_or_that_of_another) {
                 "overridden tasks is keep_history there and the default here; use"));
   file = directory.file("no/such/directory");
   EXPECT_THAT(refusal(), HasSubstr("No such file or directory"));
+}
+
+TEST_F(TraceFileTest, with_a_hole_is_set_aside) {
+  run_hourly(*open());
+  damage(text().find("InitSuccess"), 4);
+  expect_set_aside("trace.jsonl.damaged-1", "is malformed at line 3: ");
+}
+
+TEST_F(TraceFileTest, without_its_first_sector_is_set_aside) {
+  for (int times = 0; times < 5; ++times) {
+    const auto trace = open();
+    if (trace->wants_state()) trace->recover({});
+    run_hourly(*trace);
+  }
+  damage(0, 512);
+  expect_set_aside("trace.jsonl.damaged-1", "begins with zeros instead of its header");
+}
+
+TEST_F(TraceFileTest, of_zeros_alone_is_set_aside_and_none_is_replaced) {
+  std::ofstream{file + ".damaged-1"} << "precious";
+  std::ofstream{file} << std::string(300, '\0');
+  expect_set_aside("trace.jsonl.damaged-2", "begins with zeros instead of its header");
+  EXPECT_EQ(text(".damaged-1"), "precious");
+}
+
+TEST_F(TraceFileTest, whose_header_is_damaged_is_set_aside) {
+  run_hourly(*open());
+  damage(text().find("UTC"), 3);
+  expect_set_aside("trace.jsonl.damaged-1", "is malformed at line 1: ");
+}
+
+// It does not know what was owed: a run that was interrupted would be judged as one that nobody
+// owed.
+TEST_F(TraceFileTest, that_begins_after_a_damaged_one_is_not_judged) {
+  run_hourly(*open());
+  damage(text().find("InitSuccess"), 4);
+  const auto trace = open(true);
+  run_hourly(*trace);
+  trace->on(one, RunStart{"a", "orphan"});
+  EXPECT_TRUE(violations.empty());
+}
+
+TEST_F(TraceFileTest, that_cannot_be_set_aside_is_refused_as_it_is) {
+  run_hourly(*open());
+  damage(text().find("InitSuccess"), 4);
+  const std::string before = text();
+  for (int number = 1; number <= 1000; ++number) {
+    std::ofstream{file + ".damaged-" + std::to_string(number)} << "";
+  }
+  EXPECT_THAT(refusal(), HasSubstr("is malformed at line 3: "));
+  EXPECT_THAT(refusal(), HasSubstr("and cannot be renamed: File exists; use another file"));
+  EXPECT_EQ(text(), before);
+}
+
+// Where this one waits for the lock of a file that is then set aside, it takes the one that has
+// come in its place.
+TEST_F(TraceFileTest, is_the_file_of_that_name_once_it_is_locked) {
+  const int holder = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  ASSERT_GE(holder, 0);
+  ASSERT_EQ(flock(holder, LOCK_EX), 0);
+  const auto open_files = [&] {
+    const std::filesystem::directory_iterator all{"/proc/self/fd"};
+    return std::count_if(begin(all), end(all), [&](const auto& entry) {
+      std::error_code error;
+      return std::filesystem::read_symlink(entry.path(), error) == std::filesystem::path{file};
+    });
+  };
+  std::thread opener{[&] { run_hourly(*open()); }};
+  while (open_files() < 2) std::this_thread::yield();
+  std::filesystem::rename(file, file + ".damaged-1");
+  close(holder);
+  opener.join();
+  EXPECT_EQ(events().size(), 3U);
+  EXPECT_EQ(text(".damaged-1"), "");
 }
 
 // /dev/full takes nothing.

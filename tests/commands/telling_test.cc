@@ -1,6 +1,5 @@
 // dutiful run: what it tells, and what dutiful status and dutiful history show of it.
 
-#include <set>
 
 #include "commands/run_in_test.h"
 
@@ -200,6 +199,27 @@ TEST_F(DutifulRun, tells_how_many_runs_are_missing_from_the_history_when_it_ends
   EXPECT_EQ(failure["waiting"], 0);
   EXPECT_FALSE(failure.contains("nextTryAt"));
   EXPECT_EQ(daemon.end().status, 0);
+}
+
+TEST_F(DutifulRun, sets_a_damaged_trace_aside_and_begins_another) {
+  const std::string trace = directory.file("trace.jsonl");
+  const auto run_once = [&] {
+    write(task("a", "true"));
+    Process daemon{arguments({"--trace", trace, "--verify"})};
+    daemon.await("TaskFileLoaded");
+    daemon.signal(SIGTERM);
+    return daemon.end();
+  };
+  ASSERT_EQ(run_once().status, 0);
+  std::fstream{trace, std::ios::in | std::ios::out}.seekp(-20, std::ios::end)
+      << std::string(5, '\0');
+
+  const auto result = run_once();
+  EXPECT_EQ(result.status, 0);
+  EXPECT_THAT(result.out, HasSubstr("\"TraceSetAside\""));
+  EXPECT_THAT(result.out, HasSubstr("trace.jsonl.damaged-1\""));
+  EXPECT_THAT(run_to_end({"verify", trace + ".damaged-1"}).out, HasSubstr("malformed at line "));
+  EXPECT_THAT(run_to_end({"verify", trace}).out, testing::Not(HasSubstr("malformed")));
 }
 
 TEST_F(DutifulRun, keeps_its_table_narrow_for_a_long_name) {

@@ -91,7 +91,7 @@ TEST_P(PowerCuts, lose_nothing) {
   try_all(TraceLies::elsewhere, 50);
 }
 
-// The trace is not synced: it may lack its end, or have holes. Then it may be refused, but nothing
+// The trace is not synced: it may lack its end, or have holes. Then it is set aside, and nothing
 // else may come of it.
 TEST_P(PowerCuts, may_tear_the_trace_alone) {
   try_all(TraceLies::here, 30);

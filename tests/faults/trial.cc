@@ -143,18 +143,13 @@ void remember(Past& past, const Life& life, const Place& place) {
   past.files = place.files();
 }
 
-enum class Trace { is_judged, is_not_judged, may_be_refused };
+enum class Trace { is_judged, is_not_judged };
 
 // The life after, in which nothing goes wrong, by who finds this.
 void recover(Past& past, const Found& before, Trace trace, Complaints& complaints) {
   const Place place{past.files};
   const auto arguments = arguments_of_next_life(past, before.records, "exit");
-  Life life = live({.directory = place.path(), .arguments = arguments});
-  if (trace == Trace::may_be_refused && has(life.words, "unmade")) {
-    remember(past, life, place);
-    fs::remove(place.file(trace_file));
-    life = live({.directory = place.path(), .arguments = arguments});
-  }
+  const Life life = live({.directory = place.path(), .arguments = arguments});
   remember(past, life, place);
   if (!life.has_exited() || !has(life.words, "initialized") || !has(life.words, "stopped") ||
       has(life.words, "gave") || has(life.words, "refused")) {
@@ -280,9 +275,7 @@ Verdict cut_power(const Past& past,
   const Found left = look_back(here);
   append(verdict.complaints, left.complaints, "after the cut");
   if (left.complaints.empty()) {
-    const Trace trace = lies == TraceLies::elsewhere  ? Trace::is_judged
-                        : kept == Disk::Kept::sectors ? Trace::may_be_refused
-                                                      : Trace::is_not_judged;
+    const Trace trace = lies == TraceLies::elsewhere ? Trace::is_judged : Trace::is_not_judged;
     recover(here, left, trace, verdict.complaints);
   }
   if (!verdict.complaints.empty()) verdict.story = story_of(here);

@@ -40,8 +40,8 @@ struct Verdict {
 
 // Cuts the power in the life that follows, whose calls and words are those of the log up to there,
 // and recovers from what the cut leaves. A trace that lies `elsewhere` loses nothing. One that lies
-// `here` may be torn, and is not judged: where it has become malformed, the scheduler may refuse
-// it, and goes on with another.
+// `here` may be torn, and is not judged: the scheduler sets one aside that has become malformed,
+// and goes on with another.
 enum class TraceLies { elsewhere, here };
 [[nodiscard]] Verdict cut_power(const Past& past,
                                 const std::vector<LoggedCall>& log,
