@@ -15,6 +15,7 @@
 #include "cli/task_warnings.h"
 #include "cron/english.h"
 #include "tasks/task_file.h"
+#include "text/characters.h"
 #include "text/quote.h"
 #include "time/duration.h"
 #include "time/iso8601.h"
@@ -41,21 +42,34 @@ std::vector<std::string> next_runs(const TaskDefinition& task,
   return runs;
 }
 
-// The command as one would type it, more or less, below the words in front of it.
+// An argument as one would type it into a shell.
+std::string quoted_for_shell(const std::string& argument) {
+  const auto is_plain = [](char c) {
+    return is_letter(c) || is_digit(c) || static_cast<unsigned char>(c) >= 0x80 ||
+           std::string_view{"_-+=%@:,./"}.find(c) != std::string_view::npos;
+  };
+  if (!argument.empty() && std::ranges::all_of(argument, is_plain)) return argument;
+  if (argument.find_first_of("\"\\$`!") == std::string::npos) return '"' + argument + '"';
+  std::string out = "'";
+  for (const char c : argument) out.append(c == '\'' ? "'\\''" : std::string{c});
+  return out + '\'';
+}
+
+// The command as one would type it, below the words in front of it. Only what could forge a line is
+// escaped.
 std::string command_line(const Command& command) {
   const auto& arguments = command.arguments;
   std::string out;
   if (arguments.size() == 3 && arguments[0] == "/bin/sh" && arguments[1] == "-c") {
     for (std::string_view rest = arguments[2]; !rest.empty();) {
       const std::size_t end = std::min(rest.find('\n'), rest.size());
-      out.append(out.empty() ? "" : "\n         ").append(escape(rest.substr(0, end)));
+      out.append(out.empty() ? "" : "\n         ").append(on_one_line(rest.substr(0, end)));
       rest.remove_prefix(std::min(end + 1, rest.size()));
     }
     return out;
   }
   for (const std::string& argument : arguments) {
-    const bool plain = !argument.empty() && argument.find_first_of(" \t\"'") == std::string::npos;
-    out.append(out.empty() ? "" : " ").append(plain ? escape(argument) : quote_whole(argument));
+    out.append(out.empty() ? "" : " ").append(on_one_line(quoted_for_shell(argument)));
   }
   return out;
 }

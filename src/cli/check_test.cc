@@ -93,6 +93,25 @@ TEST_F(Check, shows_long_commands_whole) {
   EXPECT_THAT(result.out, HasSubstr("true \"" + argument + "\"\n"));
 }
 
+// V, X4: the command as it is; only what could forge a line is escaped.
+TEST_F(Check, shows_commands_as_they_are) {
+  const auto shown = [&](const std::string& run) {
+    const auto result = dutiful(
+        {"check", write("[[task]]\nname = 'a'\ncron = '* * * * *'\nretry = '1m'\nrun = " + run)});
+    const std::size_t begin = result.out.find("  run    ") + 9;
+    return result.out.substr(begin, result.out.find("\n  retry") - begin);
+  };
+  EXPECT_EQ(shown(R"('ls | grep "\.log$"')"), R"(ls | grep "\.log$")");
+  EXPECT_EQ(shown(R"("printf 'a\\n'; echo \r\u001b[1m \u0085 \u202e")"),
+            R"(printf 'a\n'; echo \r\x1b[1m \xc2\x85 \xe2\x80\xae)");
+  EXPECT_EQ(shown(R"('true \')"), "true \\");
+  // Without a shell: as one would type it into one.
+  EXPECT_EQ(shown(R"(['grep', '\.log$', 'a\b'])"), R"(grep '\.log$' 'a\b')");
+  EXPECT_EQ(shown(R"(['echo', '', "it's", 'a;b', "it's $5", 'say "a"'])"),
+            R"(echo "" "it's" "a;b" 'it'\''s $5' 'say "a"')");
+  EXPECT_EQ(shown(R"(["echo", "a\nb", "./x-1_y,z@h:k=v+%"])"), R"(echo "a\nb" ./x-1_y,z@h:k=v+%)");
+}
+
 TEST_F(Check, tells_every_problem_with_its_place) {
   const std::string file = write("[[task]]\nname = 5\ncron = '@daily'\nrnu = 'a'\n'b\"' = 1\n");
   const auto result = dutiful({"check", file});
