@@ -12,6 +12,7 @@
 #include "cli/commands.h"
 #include "cli/input_file.h"
 #include "cli/json.h"
+#include "cli/policy_argument.h"
 #include "cli/task_warnings.h"
 #include "cron/english.h"
 #include "tasks/task_file.h"
@@ -25,6 +26,7 @@ namespace {
 
 struct Arguments {
   std::string file;
+  std::string repeated = "both";
   bool json = false;
 };
 
@@ -145,7 +147,7 @@ Exit check(const Arguments& arguments, Console& console) {
   const TaskFile file = parse_task_file(read_input(arguments.file));
   if (!file.problems.empty()) return refuse(arguments, file.problems, console);
 
-  const Calendar calendar{Zone::host()};
+  const Calendar calendar{Zone::host(), read_repeated(arguments.repeated)};
   const Instant now = console.now();
   std::vector<Problem> warnings = find_warnings(file.tasks, calendar, now);
   if (file.tasks.empty()) {
@@ -176,7 +178,8 @@ CommandSyntax check_command() {
           .arguments = {{.name = "FILE",
                          .description = "A task file; - is standard input",
                          .target = &arguments->file}},
-          .options = {{.name = "--json",
+          .options = {repeated_option(arguments->repeated),
+                      {.name = "--json",
                        .description = "Print one JSON object",
                        .target = &arguments->json}},
           .details =

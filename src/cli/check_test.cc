@@ -190,6 +190,17 @@ TEST_F(Check, answers_no_in_json_too) {
               HasSubstr("Registrations must be an array"));
 }
 
+// T4: as run would have it.
+TEST_F(Check, shows_a_repeated_minute_once_if_asked) {
+  const WithVariable zone{"TZ", "America/New_York"};
+  const std::string file =
+      write("[[task]]\nname='a'\ncron='30 1 2 11 *'\nrun='true'\nretry='1m'\n");
+  EXPECT_THAT(dutiful({"check", file}).out, HasSubstr("2025-11-02T01:30:00-05:00"));
+  EXPECT_THAT(dutiful({"check", "--repeated", "first_only", file}).out,
+              AllOf(HasSubstr("2025-11-02T01:30:00-04:00"),
+                    testing::Not(HasSubstr("2025-11-02T01:30:00-05:00"))));
+}
+
 TEST_F(Check, warns_of_a_file_without_tasks) {
   EXPECT_EQ(warnings(""), "dutiful: 1:1: warning: there is no task; write one below [[task]]\n");
 }

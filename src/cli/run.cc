@@ -14,6 +14,7 @@
 #include "cli/duration_argument.h"
 #include "cli/input_file.h"
 #include "cli/number_argument.h"
+#include "cli/policy_argument.h"
 #include "cli/state_argument.h"
 #include "commands/spawn.h"
 #include "daemon/daemon.h"
@@ -34,6 +35,8 @@ struct Arguments {
   std::optional<std::string> log;
   std::optional<std::string> listen;
   std::optional<std::string> trace;
+  std::string repeated = "both";
+  std::string override = "keep_history";
   bool verify = false;
   bool verbose = false;
   bool output = false;
@@ -90,6 +93,8 @@ DaemonOptions options_of(const Arguments& arguments, Console& console) {
       .read_file = [file = arguments.file] { return read_regular(file); },
       .state = arguments.state.value_or(default_state_of(arguments.file)),
       .now = console.now,
+      .repeated_minutes = read_repeated(arguments.repeated),
+      .override = read_override(arguments.override),
       .kill_grace = read_duration("--kill-grace", arguments.kill_grace),
       .max_concurrent = read_number("--max-concurrent", arguments.max_concurrent, {}),
       .history = read_number("--history", arguments.history, {}),
@@ -154,6 +159,8 @@ CommandSyntax run_command() {
             .value = "N",
             .description = "How many commands may run at one time; 0: any number",
             .target = &arguments->max_concurrent},
+           repeated_option(arguments->repeated),
+           override_option(arguments->override),
            {.name = "--history",
             .value = "N",
             .description = "How many runs of each task to remember",

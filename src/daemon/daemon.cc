@@ -64,7 +64,9 @@ class Daemon::Impl {
                       }}),
         commands_(command_options()),
         scheduler_({.state = options_.state,
+                    .repeated_minutes = options_.repeated_minutes,
                     .reinitialize = Reinitialize::reconcile,
+                    .override = options_.override,
                     .max_concurrent = options_.max_concurrent,
                     .zone = zone_,
                     .events =

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include <dutiful/policies.h>
 #include <dutiful/time.h>
 
 #include "tasks/task_file.h"
@@ -17,6 +18,8 @@ struct DaemonOptions {
   std::function<std::string()> read_file{};  // again, at SIGHUP; throws where it cannot be read
   std::string state{};                       // an SQLite file
   std::function<Instant()> now{};
+  RepeatedMinutes repeated_minutes = RepeatedMinutes::both;
+  Override override = Override::keep_history;
   std::optional<Duration> grace{};  // how long commands may take to finish; none: as they like
   Duration kill_grace{10'000};      // between SIGTERM and SIGKILL
   std::size_t max_concurrent = 64;  // commands at one time; 0: no bound
