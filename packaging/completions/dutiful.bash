@@ -20,7 +20,7 @@ _dutiful() {
   if [[ $current == -* ]]; then
     local options="-h --help"
     case $command in
-      run) options+=" --state --grace --kill-grace --max-concurrent --repeated --override --history --log --output --trace --verify --verbose" ;;
+      run) options+=" --state --grace --kill-grace --max-concurrent --repeated --override --allow-empty --history --log --output --trace --verify --verbose" ;;
       check) options+=" --repeated --json" ;;
       explain) options+=" --json" ;;
       next|prev) options+=" --from --count --zone --repeated --json" ;;

@@ -18,6 +18,7 @@ complete -c dutiful -n '__fish_seen_subcommand_from run status history' -l state
 complete -c dutiful -n '__fish_seen_subcommand_from run' -l grace -x -d 'How long commands may take to finish'
 complete -c dutiful -n '__fish_seen_subcommand_from run' -l kill-grace -x -d 'Between SIGTERM and SIGKILL'
 complete -c dutiful -n '__fish_seen_subcommand_from run' -l max-concurrent -x -d 'Commands at one time'
+complete -c dutiful -n '__fish_seen_subcommand_from run' -l allow-empty -d 'Let SIGHUP remove every task'
 complete -c dutiful -n '__fish_seen_subcommand_from run' -l history -x -d 'Runs of each task to remember'
 complete -c dutiful -n '__fish_seen_subcommand_from run' -l log -x -a 'human json' -d 'The form of the log'
 complete -c dutiful -n '__fish_seen_subcommand_from run' -l output -d 'Log what commands write'

@@ -13,9 +13,9 @@
 #include "cli/input_file.h"
 #include "cli/json.h"
 #include "cli/policy_argument.h"
-#include "cli/task_warnings.h"
 #include "cron/english.h"
 #include "tasks/task_file.h"
+#include "tasks/task_warnings.h"
 #include "text/characters.h"
 #include "text/quote.h"
 #include "time/duration.h"
@@ -149,10 +149,7 @@ Exit check(const Arguments& arguments, Console& console) {
 
   const Calendar calendar{Zone::host(), read_repeated(arguments.repeated)};
   const Instant now = console.now();
-  std::vector<Problem> warnings = find_warnings(file.tasks, calendar, now);
-  if (file.tasks.empty()) {
-    warnings.push_back({.place = {}, .message = "there is no task; write one below [[task]]"});
-  }
+  const std::vector<Problem> warnings = find_warnings(file.tasks, calendar, now);
   if (arguments.json) {
     nlohmann::ordered_json document{{"file", arguments.file},
                                     {"valid", true},

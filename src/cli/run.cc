@@ -37,6 +37,7 @@ struct Arguments {
   std::optional<std::string> trace;
   std::string repeated = "both";
   std::string override = "keep_history";
+  bool allow_empty = false;
   bool verify = false;
   bool verbose = false;
   bool output = false;
@@ -95,6 +96,7 @@ DaemonOptions options_of(const Arguments& arguments, Console& console) {
       .now = console.now,
       .repeated_minutes = read_repeated(arguments.repeated),
       .override = read_override(arguments.override),
+      .allow_empty = arguments.allow_empty,
       .kill_grace = read_duration("--kill-grace", arguments.kill_grace),
       .max_concurrent = read_number("--max-concurrent", arguments.max_concurrent, {}),
       .history = read_number("--history", arguments.history, {}),
@@ -161,6 +163,9 @@ CommandSyntax run_command() {
             .target = &arguments->max_concurrent},
            repeated_option(arguments->repeated),
            override_option(arguments->override),
+           {.name = "--allow-empty",
+            .description = "Let SIGHUP remove every task when the file has none",
+            .target = &arguments->allow_empty},
            {.name = "--history",
             .value = "N",
             .description = "How many runs of each task to remember",
@@ -185,7 +190,8 @@ CommandSyntax run_command() {
            {.name = "--listen", .value = "ADDRESS", .target = &arguments->listen}},
       .details =
           "SIGTERM and SIGINT end it when its commands have finished; a second one ends them. "
-          "SIGHUP reads the file again.",
+          "SIGHUP reads the file again; one with problems, and one without tasks unless "
+          "--allow-empty is given, is rejected, and the tasks stay as they were.",
       .example = "dutiful run tasks.toml --grace 30s",
       .action = [=](Console& console) { return run(*arguments, console); }};
 }

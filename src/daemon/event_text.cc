@@ -64,6 +64,26 @@ std::string started_text(const Fields& fields) {
   return text;
 }
 
+// "changed: run, user, timeout (1 h instead of 30 min)"
+std::string changed_text(const Fields& fields) {
+  std::string text = "changed: ";
+  for (const char c : fields.text("changeType")) text.append(c == ',' ? ", " : std::string{c});
+  if (!fields.has("newTimeoutMs")) return text;
+  const auto limit = [&](std::string_view name) {
+    return fields.number(name) == 0 ? "none" : fields.duration(name);
+  };
+  return text + " (" + limit("newTimeoutMs") + " instead of " + limit("oldTimeoutMs") + ')';
+}
+
+// With its place, where it has one.
+std::string warning_text(const Fields& fields) {
+  std::string text = fields.message("file");
+  for (const char* name : {"line", "column"}) {
+    if (fields.has(name)) text += ':' + std::to_string(fields.number(name));
+  }
+  return text + ": warning: " + fields.message("warning");
+}
+
 // Of what a scheduler does as a whole; empty where that is another event.
 std::string said_of_scheduler(std::string_view name, const Fields& fields) {
   if (name == "SchedulerInitializationStarted") {
@@ -111,6 +131,7 @@ std::string said_of_trouble(std::string_view name, const Fields& fields) {
            " of the trace (" + fields.time("violatedAt") + ", blame: " + fields.text("blame") +
            "): " + fields.message("error");
   }
+  if (name == "TaskFileWarning") return warning_text(fields);
   if (name == "TaskFileRejected" || name == "HistoryFailed") return fields.message("error");
   if (name == "LeftoversEnded") {
     return "ended what a daemon before had left: " +
@@ -136,7 +157,7 @@ std::string said(std::string_view name, const Fields& fields) {
   if (name == "TaskOutput") return "| " + fields.text("text");
   if (name == "TaskAdded") return "added, due at " + fields.text("cronExpression");
   if (name == "TaskPreserved") return "unchanged";
-  if (name == "TaskOverridden") return "changed: " + fields.text("changeType");
+  if (name == "TaskOverridden" || name == "TaskChanged") return changed_text(fields);
   if (name == "TaskRemoved") return "removed";
   if (name == "TaskOrphaned") {
     return "its run of " + fields.time("lastExecutionTime") +

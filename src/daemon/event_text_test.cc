@@ -86,6 +86,30 @@ TEST(EventText, tells_why_tasks_cannot_be_loaded) {
       "2025-07-01 10:00:00  dutiful  the tasks cannot be loaded: \"a\\\\b\"\\n");
 }
 
+TEST(EventText, tells_what_a_reload_has_changed) {
+  const EventField task{"taskName", std::string{"a"}};
+  EXPECT_EQ(said("TaskChanged", {task, {"changeType", std::string{"run,user"}}}, Zone::utc()),
+            "2025-07-01 10:00:00  a  changed: run, user");
+  EXPECT_EQ(said("TaskChanged",
+                 {task,
+                  {"changeType", std::string{"run,timeout"}},
+                  {"oldTimeoutMs", std::int64_t{0}},
+                  {"newTimeoutMs", std::int64_t{90'000}}},
+                 Zone::utc()),
+            "2025-07-01 10:00:00  a  changed: run, timeout (1 min 30 s instead of none)");
+}
+
+TEST(EventText, tells_where_in_the_file_a_warning_belongs) {
+  const EventField file{"file", std::string{"tasks.toml"}};
+  const EventField warning{"warning", std::string{"task \"a\" is never due"}};
+  EXPECT_EQ(said("TaskFileWarning",
+                 {file, {"line", std::int64_t{4}}, {"column", std::int64_t{1}}, warning},
+                 Zone::utc()),
+            "2025-07-01 10:00:00  dutiful  tasks.toml:4:1: warning: task \"a\" is never due");
+  EXPECT_EQ(said("TaskFileWarning", {file, warning}, Zone::utc()),
+            "2025-07-01 10:00:00  dutiful  tasks.toml: warning: task \"a\" is never due");
+}
+
 TEST(EventText, is_in_local_time_and_gives_the_date_only_where_it_is_another) {
   const Zone berlin = Zone::load("Europe/Berlin");
   const EventField task{"taskName", std::string{"a"}};
