@@ -116,28 +116,40 @@ nlohmann::ordered_json to_json(const TaskDefinition& task, const Calendar& calen
   return document;
 }
 
-nlohmann::ordered_json to_json(const std::vector<Problem>& problems) {
-  auto list = nlohmann::ordered_json::array();
-  for (const auto& [place, message] : problems)
-    list.push_back({{"line", place.line}, {"column", place.column}, {"message", message}});
-  return list;
+nlohmann::ordered_json to_json(const Problem& problem) {
+  return {
+      {"line", problem.place.line}, {"column", problem.place.column}, {"message", problem.message}};
+}
+
+// The same, with the error that a scheduler would have thrown (RULES E).
+nlohmann::ordered_json with_error(const Problem& problem) {
+  using Json = nlohmann::ordered_json;
+  const auto or_null = [](const auto& value) { return value ? Json(*value) : Json{}; };
+  Json document = to_json(problem);
+  document["error"] = problem.error.empty() ? Json{} : Json(problem.error);
+  document["registrationIndex"] = or_null(problem.registration_index);
+  document["received"] = or_null(problem.received);
+  for (const auto& [name, value] : problem.details)
+    document[std::string{name}] = std::visit([](const auto& held) { return Json(held); }, value);
+  return document;
 }
 
 void complain(const std::vector<Problem>& problems,
               const std::string& file,
               std::string_view kind,
               std::ostream& err) {
-  for (const auto& [place, message] : problems) {
-    err << "dutiful: " << place_in(name_of_input(file), place) << ": " << kind << message << '\n';
+  for (const Problem& problem : problems) {
+    err << "dutiful: " << place_in(name_of_input(file), problem.place) << ": " << kind
+        << problem.message << '\n';
   }
 }
 
 Exit refuse(const Arguments& arguments, const std::vector<Problem>& problems, Console& console) {
   if (arguments.json) {
-    console.out << to_text({{"file", arguments.file},
-                            {"valid", false},
-                            {"problems", to_json(problems)}})
-                << '\n';
+    nlohmann::ordered_json document{
+        {"file", arguments.file}, {"valid", false}, {"problems", nlohmann::ordered_json::array()}};
+    for (const Problem& problem : problems) document["problems"].push_back(with_error(problem));
+    console.out << to_text(document) << '\n';
   }
   complain(problems, arguments.file, "", console.err);
   return Exit::no;
@@ -155,7 +167,8 @@ Exit check(const Arguments& arguments, Console& console) {
                                     {"valid", true},
                                     {"zone", calendar.zone().name()},
                                     {"tasks", nlohmann::ordered_json::array()},
-                                    {"warnings", to_json(warnings)}};
+                                    {"warnings", nlohmann::ordered_json::array()}};
+    for (const Problem& warning : warnings) document["warnings"].push_back(to_json(warning));
     for (const TaskDefinition& task : file.tasks)
       document["tasks"].push_back(to_json(task, calendar, now));
     console.out << to_text(document) << '\n';

@@ -190,6 +190,35 @@ TEST_F(Check, answers_no_in_json_too) {
               HasSubstr("Registrations must be an array"));
 }
 
+TEST_F(Check, E_names_the_error_of_each_problem_in_json) {
+  const auto result =
+      dutiful({"check",
+               "--json",
+               write("[[task]]\nname = 'a'\ncron = '* * * * *'\nrun = 'true'\nretry = '1m'\n"
+                     "[[task]]\nname = 'b'\ncron = 5\nrun = 'true'\n[[task]]\nname = 'c'\n"
+                     "cron = '@daily'\nrun = 'true'\nretry = '-1m'\n")});
+  EXPECT_EQ(result.status, 1);
+  const auto problems = nlohmann::json::parse(result.out)["problems"];
+  ASSERT_EQ(problems.size(), 4U);
+  EXPECT_EQ(problems[0]["error"], "RegistrationShapeError");
+  EXPECT_EQ(problems[0]["registrationIndex"], 1);
+  EXPECT_EQ(problems[0]["received"], "a table with cron, name, run");
+  EXPECT_EQ(problems[1]["error"], "RegistrationShapeError");
+  EXPECT_EQ(problems[1]["registrationIndex"], 1);
+  EXPECT_EQ(problems[1]["received"], "5");
+  EXPECT_EQ(problems[2]["error"], "CronExpressionInvalidError");
+  EXPECT_EQ(problems[2]["registrationIndex"], 2);
+  EXPECT_EQ(problems[2]["received"], "@daily");
+  EXPECT_EQ(problems[2]["expression"], "@daily");
+  EXPECT_EQ(problems[2]["field"], "expression");
+  EXPECT_EQ(problems[3]["error"], "NegativeRetryDelayError");
+  EXPECT_EQ(problems[3]["retryDelayMs"], -60'000);
+
+  const auto broken = nlohmann::json::parse(dutiful({"check", "--json", write("task = ")}).out);
+  EXPECT_EQ(broken["problems"][0]["error"], nullptr);
+  EXPECT_EQ(broken["problems"][0]["registrationIndex"], nullptr);
+}
+
 // T4: as run would have it.
 TEST_F(Check, shows_a_repeated_minute_once_if_asked) {
   const WithVariable zone{"TZ", "America/New_York"};

@@ -121,8 +121,9 @@ Exit run(const Arguments& arguments, Console& console) {
   hold_back_signals();
   DaemonOptions options = options_of(arguments, console);
   const TaskFile file = parse_task_file(options.read_file());
-  for (const auto& [place, message] : file.problems) {
-    console.err << "dutiful: " << place_in(options.file, place) << ": " << message << '\n';
+  for (const Problem& problem : file.problems) {
+    console.err << "dutiful: " << place_in(options.file, problem.place) << ": " << problem.message
+                << '\n';
   }
   if (!file.problems.empty()) return Exit::no;
   read_state([&] { refuse_no_state(options.state); });
