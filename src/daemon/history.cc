@@ -19,17 +19,26 @@ std::size_t size_of(const HistoryEntry& entry) {
   return sizeof entry + result.run.task.size() + result.spawn_error.size() + result.output.size();
 }
 
-// A database tells of itself as of a state, which nobody would want to lose.
+// A database tells of itself as of a state, which nobody would want to lose, and knows of no other
+// file to give.
+std::string reason_of(const std::string& path, const DatabaseError& error) {
+  std::error_code ignored;
+  const auto status = std::filesystem::status(path, ignored);
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
+    return std::string{std::filesystem::is_directory(status) ? "is a directory"
+                                                             : "is not a regular file"} +
+           "; move it away, and a new one begins with the next run";
+  }
+  if (error.kind() != DatabaseError::Kind::damaged) return error.reason();
+  return "is damaged; it may be deleted, and a new one begins with the next run";
+}
+
 template <typename Work>
 auto of_history(const std::string& path, Work work) {
   try {
     return work();
   } catch (const DatabaseError& error) {
-    throw HistoryError(path,
-                       error.kind() == DatabaseError::Kind::damaged
-                           ? "is damaged; it may be deleted, and a new one "
-                             "begins with the next run"
-                           : error.reason());
+    throw HistoryError(path, reason_of(path, error));
   }
 }
 

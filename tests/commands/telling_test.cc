@@ -135,7 +135,10 @@ TEST_F(DutifulRun, goes_on_where_the_history_cannot_be_written) {
   std::filesystem::create_directory(state + "-history");
   write("[[task]]\nname = \"a\"\ncron = \"* * * * *\"\nretry = \"0s\"\nrun = \"exit 1\"\n");
   Process daemon{arguments()};
-  daemon.await("HistoryFailed");
+  EXPECT_THAT(daemon.await("HistoryFailed")["error"].get<std::string>(),
+              HasSubstr("is a directory; move it away"));
+  EXPECT_THAT(run_to_end({"history", "--state", state}).err,
+              HasSubstr("-history\" is a directory; move it away"));
   for (int run = 0; run < 3; ++run) daemon.await("TaskRunFailed", "a");
   daemon.signal(SIGTERM);
   EXPECT_EQ(daemon.end().status, 0);
