@@ -219,6 +219,24 @@ TEST_F(Check, E_names_the_error_of_each_problem_in_json) {
   EXPECT_EQ(broken["problems"][0]["registrationIndex"], nullptr);
 }
 
+// V: C1 and bidirectional controls, which JSON itself would let through.
+TEST_F(Check, escapes_controls_in_json) {
+  const std::string hostile = "\u009b31m\u202e\u2066\u2028x";
+  for (const std::string& text :
+       {"[[task]]\nname = \"" + hostile + "\"\ncron = '* * * * *'\nretry = '1m'\nrun = [\"" +
+            hostile + "\"]\n",
+        "[[task]]\nname = 'a'\ncron = \"" + hostile + "\"\n\"" + hostile + "\" = 1\n"}) {
+    const auto result = dutiful({"check", "--json", write(text)});
+    EXPECT_THAT(result.out,
+                AllOf(HasSubstr(R"(\u009b31m\u202e\u2066\u2028x)"),
+                      testing::Not(HasSubstr("\u009b")),
+                      testing::Not(HasSubstr("\u202e")),
+                      testing::Not(HasSubstr("\u2066")),
+                      testing::Not(HasSubstr("\u2028"))));
+    EXPECT_TRUE(nlohmann::json::accept(result.out));
+  }
+}
+
 // T4: as run would have it.
 TEST_F(Check, shows_a_repeated_minute_once_if_asked) {
   const WithVariable zone{"TZ", "America/New_York"};

@@ -113,6 +113,32 @@ TEST_F(DutifulRun, shows_names_in_json_as_they_are) {
   }
 }
 
+// V: C1 controls, separators and bidirectional controls, which JSON itself would let through.
+TEST_F(DutifulRun, escapes_controls_in_all_that_is_json) {
+  const std::string name = "\u009b31m\u202e\u2066\u2028x";
+  const std::string escaped = R"(\u009b31m\u202e\u2066\u2028x)";
+  write(task(name, "printf '%s' \"$DUTIFUL_TASK\"; exit 1"));
+  Process daemon{arguments({"--output"})};
+  daemon.await("TaskRunFailed", name);
+  daemon.signal(SIGTERM);
+  const Ended ended = daemon.end();
+  EXPECT_EQ(ended.status, 0);
+
+  const auto expect_escaped = [&](const std::string& json, const std::string& field) {
+    EXPECT_THAT(json, HasSubstr('"' + field + "\":\"" + escaped)) << field;
+    for (const char* control : {"\u009b", "\u202e", "\u2066", "\u2028"})
+      EXPECT_THAT(json, Not(HasSubstr(control))) << field;
+  };
+  expect_escaped(ended.out, "taskName");
+  expect_escaped(ended.out, "text");
+  const std::string status = run_to_end({"status", "--state", state, "--json"}).out;
+  expect_escaped(status, "taskName");
+  const std::string history = run_to_end({"history", "--state", state, "--json"}).out;
+  expect_escaped(history, "taskName");
+  expect_escaped(history, "output");
+  EXPECT_EQ(nlohmann::json::parse(history)[0]["output"], name);
+}
+
 TEST_F(DutifulRun, keeps_so_many_runs_of_each_task) {
   write("[[task]]\nname = \"a\"\ncron = \"* * * * *\"\nretry = \"0s\"\nrun = \"exit 1\"\n");
   Process daemon{arguments({"--history", "3"})};
