@@ -20,10 +20,11 @@ _dutiful() {
   if [[ $current == -* ]]; then
     local options="-h --help"
     case $command in
-      run) options+=" --state --grace --kill-grace --max-concurrent --history --log --output --trace --verify --verbose" ;;
-      check|explain) options+=" --json" ;;
+      run) options+=" --state --grace --kill-grace --max-concurrent --repeated --override --allow-empty --history --log --output --trace --verify --verbose" ;;
+      check) options+=" --repeated --json" ;;
+      explain) options+=" --json" ;;
       next|prev) options+=" --from --count --zone --repeated --json" ;;
-      status) options+=" --state --json" ;;
+      status) options+=" --state --repeated --json" ;;
       history) options+=" --state --count --json" ;;
       verify) options+=" --lag --a --b --repeated --override --json" ;;
       import-crontab) options+=" --system" ;;

@@ -12,9 +12,11 @@
 #include "cli/commands.h"
 #include "cli/input_file.h"
 #include "cli/json.h"
-#include "cli/task_warnings.h"
+#include "cli/policy_argument.h"
 #include "cron/english.h"
 #include "tasks/task_file.h"
+#include "tasks/task_warnings.h"
+#include "text/characters.h"
 #include "text/quote.h"
 #include "time/duration.h"
 #include "time/iso8601.h"
@@ -24,6 +26,7 @@ namespace {
 
 struct Arguments {
   std::string file;
+  std::string repeated = "both";
   bool json = false;
 };
 
@@ -41,21 +44,34 @@ std::vector<std::string> next_runs(const TaskDefinition& task,
   return runs;
 }
 
-// The command as one would type it, more or less, below the words in front of it.
+// An argument as one would type it into a shell.
+std::string quoted_for_shell(const std::string& argument) {
+  const auto is_plain = [](char c) {
+    return is_letter(c) || is_digit(c) || static_cast<unsigned char>(c) >= 0x80 ||
+           std::string_view{"_-+=%@:,./"}.find(c) != std::string_view::npos;
+  };
+  if (!argument.empty() && std::ranges::all_of(argument, is_plain)) return argument;
+  if (argument.find_first_of("\"\\$`!") == std::string::npos) return '"' + argument + '"';
+  std::string out = "'";
+  for (const char c : argument) out.append(c == '\'' ? "'\\''" : std::string{c});
+  return out + '\'';
+}
+
+// The command as one would type it, below the words in front of it. Only what could forge a line is
+// escaped.
 std::string command_line(const Command& command) {
   const auto& arguments = command.arguments;
   std::string out;
   if (arguments.size() == 3 && arguments[0] == "/bin/sh" && arguments[1] == "-c") {
     for (std::string_view rest = arguments[2]; !rest.empty();) {
       const std::size_t end = std::min(rest.find('\n'), rest.size());
-      out.append(out.empty() ? "" : "\n         ").append(escape(rest.substr(0, end)));
+      out.append(out.empty() ? "" : "\n         ").append(on_one_line(rest.substr(0, end)));
       rest.remove_prefix(std::min(end + 1, rest.size()));
     }
     return out;
   }
   for (const std::string& argument : arguments) {
-    const bool plain = !argument.empty() && argument.find_first_of(" \t\"'") == std::string::npos;
-    out.append(out.empty() ? "" : " ").append(plain ? escape(argument) : quote_whole(argument));
+    out.append(out.empty() ? "" : " ").append(on_one_line(quoted_for_shell(argument)));
   }
   return out;
 }
@@ -100,28 +116,40 @@ nlohmann::ordered_json to_json(const TaskDefinition& task, const Calendar& calen
   return document;
 }
 
-nlohmann::ordered_json to_json(const std::vector<Problem>& problems) {
-  auto list = nlohmann::ordered_json::array();
-  for (const auto& [place, message] : problems)
-    list.push_back({{"line", place.line}, {"column", place.column}, {"message", message}});
-  return list;
+nlohmann::ordered_json to_json(const Problem& problem) {
+  return {
+      {"line", problem.place.line}, {"column", problem.place.column}, {"message", problem.message}};
+}
+
+// The same, with the error that a scheduler would have thrown (RULES E).
+nlohmann::ordered_json with_error(const Problem& problem) {
+  using Json = nlohmann::ordered_json;
+  const auto or_null = [](const auto& value) { return value ? Json(*value) : Json{}; };
+  Json document = to_json(problem);
+  document["error"] = problem.error.empty() ? Json{} : Json(problem.error);
+  document["registrationIndex"] = or_null(problem.registration_index);
+  document["received"] = or_null(problem.received);
+  for (const auto& [name, value] : problem.details)
+    document[std::string{name}] = std::visit([](const auto& held) { return Json(held); }, value);
+  return document;
 }
 
 void complain(const std::vector<Problem>& problems,
               const std::string& file,
               std::string_view kind,
               std::ostream& err) {
-  for (const auto& [place, message] : problems) {
-    err << "dutiful: " << place_in(name_of_input(file), place) << ": " << kind << message << '\n';
+  for (const Problem& problem : problems) {
+    err << "dutiful: " << place_in(name_of_input(file), problem.place) << ": " << kind
+        << problem.message << '\n';
   }
 }
 
 Exit refuse(const Arguments& arguments, const std::vector<Problem>& problems, Console& console) {
   if (arguments.json) {
-    console.out << to_text({{"file", arguments.file},
-                            {"valid", false},
-                            {"problems", to_json(problems)}})
-                << '\n';
+    nlohmann::ordered_json document{
+        {"file", arguments.file}, {"valid", false}, {"problems", nlohmann::ordered_json::array()}};
+    for (const Problem& problem : problems) document["problems"].push_back(with_error(problem));
+    console.out << to_text(document) << '\n';
   }
   complain(problems, arguments.file, "", console.err);
   return Exit::no;
@@ -131,18 +159,16 @@ Exit check(const Arguments& arguments, Console& console) {
   const TaskFile file = parse_task_file(read_input(arguments.file));
   if (!file.problems.empty()) return refuse(arguments, file.problems, console);
 
-  const Calendar calendar{Zone::host()};
+  const Calendar calendar{Zone::host(), read_repeated(arguments.repeated)};
   const Instant now = console.now();
-  std::vector<Problem> warnings = find_warnings(file.tasks, calendar, now);
-  if (file.tasks.empty()) {
-    warnings.push_back({.place = {}, .message = "there is no task; write one below [[task]]"});
-  }
+  const std::vector<Problem> warnings = find_warnings(file.tasks, calendar, now);
   if (arguments.json) {
     nlohmann::ordered_json document{{"file", arguments.file},
                                     {"valid", true},
                                     {"zone", calendar.zone().name()},
                                     {"tasks", nlohmann::ordered_json::array()},
-                                    {"warnings", to_json(warnings)}};
+                                    {"warnings", nlohmann::ordered_json::array()}};
+    for (const Problem& warning : warnings) document["warnings"].push_back(to_json(warning));
     for (const TaskDefinition& task : file.tasks)
       document["tasks"].push_back(to_json(task, calendar, now));
     console.out << to_text(document) << '\n';
@@ -162,7 +188,8 @@ CommandSyntax check_command() {
           .arguments = {{.name = "FILE",
                          .description = "A task file; - is standard input",
                          .target = &arguments->file}},
-          .options = {{.name = "--json",
+          .options = {repeated_option(arguments->repeated),
+                      {.name = "--json",
                        .description = "Print one JSON object",
                        .target = &arguments->json}},
           .details =

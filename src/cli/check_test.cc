@@ -93,6 +93,25 @@ TEST_F(Check, shows_long_commands_whole) {
   EXPECT_THAT(result.out, HasSubstr("true \"" + argument + "\"\n"));
 }
 
+// V, X4: the command as it is; only what could forge a line is escaped.
+TEST_F(Check, shows_commands_as_they_are) {
+  const auto shown = [&](const std::string& run) {
+    const auto result = dutiful(
+        {"check", write("[[task]]\nname = 'a'\ncron = '* * * * *'\nretry = '1m'\nrun = " + run)});
+    const std::size_t begin = result.out.find("  run    ") + 9;
+    return result.out.substr(begin, result.out.find("\n  retry") - begin);
+  };
+  EXPECT_EQ(shown(R"('ls | grep "\.log$"')"), R"(ls | grep "\.log$")");
+  EXPECT_EQ(shown(R"("printf 'a\\n'; echo \r\u001b[1m \u0085 \u202e")"),
+            R"(printf 'a\n'; echo \r\x1b[1m \xc2\x85 \xe2\x80\xae)");
+  EXPECT_EQ(shown(R"('true \')"), "true \\");
+  // Without a shell: as one would type it into one.
+  EXPECT_EQ(shown(R"(['grep', '\.log$', 'a\b'])"), R"(grep '\.log$' 'a\b')");
+  EXPECT_EQ(shown(R"(['echo', '', "it's", 'a;b', "it's $5", 'say "a"'])"),
+            R"(echo "" "it's" "a;b" 'it'\''s $5' 'say "a"')");
+  EXPECT_EQ(shown(R"(["echo", "a\nb", "./x-1_y,z@h:k=v+%"])"), R"(echo "a\nb" ./x-1_y,z@h:k=v+%)");
+}
+
 TEST_F(Check, tells_every_problem_with_its_place) {
   const std::string file = write("[[task]]\nname = 5\ncron = '@daily'\nrnu = 'a'\n'b\"' = 1\n");
   const auto result = dutiful({"check", file});
@@ -169,6 +188,64 @@ TEST_F(Check, answers_no_in_json_too) {
   EXPECT_EQ(document["problems"].at(0)["column"], 8);
   EXPECT_THAT(document["problems"].at(0)["message"].get<std::string>(),
               HasSubstr("Registrations must be an array"));
+}
+
+TEST_F(Check, E_names_the_error_of_each_problem_in_json) {
+  const auto result =
+      dutiful({"check",
+               "--json",
+               write("[[task]]\nname = 'a'\ncron = '* * * * *'\nrun = 'true'\nretry = '1m'\n"
+                     "[[task]]\nname = 'b'\ncron = 5\nrun = 'true'\n[[task]]\nname = 'c'\n"
+                     "cron = '@daily'\nrun = 'true'\nretry = '-1m'\n")});
+  EXPECT_EQ(result.status, 1);
+  const auto problems = nlohmann::json::parse(result.out)["problems"];
+  ASSERT_EQ(problems.size(), 4U);
+  EXPECT_EQ(problems[0]["error"], "RegistrationShapeError");
+  EXPECT_EQ(problems[0]["registrationIndex"], 1);
+  EXPECT_EQ(problems[0]["received"], "a table with cron, name, run");
+  EXPECT_EQ(problems[1]["error"], "RegistrationShapeError");
+  EXPECT_EQ(problems[1]["registrationIndex"], 1);
+  EXPECT_EQ(problems[1]["received"], "5");
+  EXPECT_EQ(problems[2]["error"], "CronExpressionInvalidError");
+  EXPECT_EQ(problems[2]["registrationIndex"], 2);
+  EXPECT_EQ(problems[2]["received"], "@daily");
+  EXPECT_EQ(problems[2]["expression"], "@daily");
+  EXPECT_EQ(problems[2]["field"], "expression");
+  EXPECT_EQ(problems[3]["error"], "NegativeRetryDelayError");
+  EXPECT_EQ(problems[3]["retryDelayMs"], -60'000);
+
+  const auto broken = nlohmann::json::parse(dutiful({"check", "--json", write("task = ")}).out);
+  EXPECT_EQ(broken["problems"][0]["error"], nullptr);
+  EXPECT_EQ(broken["problems"][0]["registrationIndex"], nullptr);
+}
+
+// V: C1 and bidirectional controls, which JSON itself would let through.
+TEST_F(Check, escapes_controls_in_json) {
+  const std::string hostile = "\u009b31m\u202e\u2066\u2028x";
+  for (const std::string& text :
+       {"[[task]]\nname = \"" + hostile + "\"\ncron = '* * * * *'\nretry = '1m'\nrun = [\"" +
+            hostile + "\"]\n",
+        "[[task]]\nname = 'a'\ncron = \"" + hostile + "\"\n\"" + hostile + "\" = 1\n"}) {
+    const auto result = dutiful({"check", "--json", write(text)});
+    EXPECT_THAT(result.out,
+                AllOf(HasSubstr(R"(\u009b31m\u202e\u2066\u2028x)"),
+                      testing::Not(HasSubstr("\u009b")),
+                      testing::Not(HasSubstr("\u202e")),
+                      testing::Not(HasSubstr("\u2066")),
+                      testing::Not(HasSubstr("\u2028"))));
+    EXPECT_TRUE(nlohmann::json::accept(result.out));
+  }
+}
+
+// T4: as run would have it.
+TEST_F(Check, shows_a_repeated_minute_once_if_asked) {
+  const WithVariable zone{"TZ", "America/New_York"};
+  const std::string file =
+      write("[[task]]\nname='a'\ncron='30 1 2 11 *'\nrun='true'\nretry='1m'\n");
+  EXPECT_THAT(dutiful({"check", file}).out, HasSubstr("2025-11-02T01:30:00-05:00"));
+  EXPECT_THAT(dutiful({"check", "--repeated", "first_only", file}).out,
+              AllOf(HasSubstr("2025-11-02T01:30:00-04:00"),
+                    testing::Not(HasSubstr("2025-11-02T01:30:00-05:00"))));
 }
 
 TEST_F(Check, warns_of_a_file_without_tasks) {

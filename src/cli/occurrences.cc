@@ -13,6 +13,7 @@
 #include "cli/expression_argument.h"
 #include "cli/json.h"
 #include "cli/number_argument.h"
+#include "cli/policy_argument.h"
 #include "cron/cause.h"
 #include "text/quote.h"
 #include "time/iso8601.h"
@@ -104,8 +105,7 @@ Exit print_occurrences(const Arguments& arguments, Direction direction, Console&
   }
   const Zone zone = arguments.zone ? Zone::load(*arguments.zone) : Zone::host();
   const Instant from = arguments.from ? read_printable_from(*arguments.from, zone) : console.now();
-  const Calendar calendar{
-      zone, arguments.repeated == "both" ? RepeatedMinutes::both : RepeatedMinutes::first_only};
+  const Calendar calendar{zone, read_repeated(arguments.repeated)};
 
   Printer printer{arguments, zone, from, console.out};
   Instant at = from;
@@ -133,28 +133,25 @@ CommandSyntax command_of(Direction direction) {
       .description = next ? "Show when a cron expression is due next"
                           : "Show when a cron expression was due last, newest first",
       .arguments = {expression_argument(arguments->expression)},
-      .options =
-          {{.name = "--from",
-            .value = "TIME",
-            .description =
-                std::string{next ? "Strictly after this time" : "At or before this time"} +
-                ": ISO 8601 with an offset or Z, or a local time of the zone (default: now)",
-            .target = &arguments->from},
-           {.name = "--count",
-            .value = "N",
-            .description = "How many occurrences to show",
-            .target = &arguments->count},
-           {.name = "--zone",
-            .value = "ZONE",
-            .description = "A time zone, as TZ would have it: Europe/Berlin, UTC, "
-                           "CET-1CEST,M3.5.0,M10.5.0/3 (default: the host's)",
-            .target = &arguments->zone},
-           {.name = "--repeated",
-            .choices = {"both", "first_only"},
-            .description = "A minute that occurs twice when clocks are set back is due both times, "
-                           "or the first time only",
-            .target = &arguments->repeated},
-           {.name = "--json", .description = "Print one JSON object", .target = &arguments->json}},
+      .options = {{.name = "--from",
+                   .value = "TIME",
+                   .description =
+                       std::string{next ? "Strictly after this time" : "At or before this time"} +
+                       ": ISO 8601 with an offset or Z, or a local time of the zone (default: now)",
+                   .target = &arguments->from},
+                  {.name = "--count",
+                   .value = "N",
+                   .description = "How many occurrences to show",
+                   .target = &arguments->count},
+                  {.name = "--zone",
+                   .value = "ZONE",
+                   .description = "A time zone, as TZ would have it: Europe/Berlin, UTC, "
+                                  "CET-1CEST,M3.5.0,M10.5.0/3 (default: the host's)",
+                   .target = &arguments->zone},
+                  repeated_option(arguments->repeated),
+                  {.name = "--json",
+                   .description = "Print one JSON object",
+                   .target = &arguments->json}},
       .example = std::string{"dutiful "} + (next ? "next" : "prev") +
                  " '15 3 * * 1-5' --zone America/New_York --count 3",
       .action = [=](Console& console) {

@@ -14,6 +14,7 @@
 #include "cli/duration_argument.h"
 #include "cli/input_file.h"
 #include "cli/number_argument.h"
+#include "cli/policy_argument.h"
 #include "cli/state_argument.h"
 #include "commands/spawn.h"
 #include "daemon/daemon.h"
@@ -34,6 +35,9 @@ struct Arguments {
   std::optional<std::string> log;
   std::optional<std::string> listen;
   std::optional<std::string> trace;
+  std::string repeated = "both";
+  std::string override = "keep_history";
+  bool allow_empty = false;
   bool verify = false;
   bool verbose = false;
   bool output = false;
@@ -90,6 +94,9 @@ DaemonOptions options_of(const Arguments& arguments, Console& console) {
       .read_file = [file = arguments.file] { return read_regular(file); },
       .state = arguments.state.value_or(default_state_of(arguments.file)),
       .now = console.now,
+      .repeated_minutes = read_repeated(arguments.repeated),
+      .override = read_override(arguments.override),
+      .allow_empty = arguments.allow_empty,
       .kill_grace = read_duration("--kill-grace", arguments.kill_grace),
       .max_concurrent = read_number("--max-concurrent", arguments.max_concurrent, {}),
       .history = read_number("--history", arguments.history, {}),
@@ -114,8 +121,9 @@ Exit run(const Arguments& arguments, Console& console) {
   hold_back_signals();
   DaemonOptions options = options_of(arguments, console);
   const TaskFile file = parse_task_file(options.read_file());
-  for (const auto& [place, message] : file.problems) {
-    console.err << "dutiful: " << place_in(options.file, place) << ": " << message << '\n';
+  for (const Problem& problem : file.problems) {
+    console.err << "dutiful: " << place_in(options.file, problem.place) << ": " << problem.message
+                << '\n';
   }
   if (!file.problems.empty()) return Exit::no;
   read_state([&] { refuse_no_state(options.state); });
@@ -154,6 +162,11 @@ CommandSyntax run_command() {
             .value = "N",
             .description = "How many commands may run at one time; 0: any number",
             .target = &arguments->max_concurrent},
+           repeated_option(arguments->repeated),
+           override_option(arguments->override),
+           {.name = "--allow-empty",
+            .description = "Let SIGHUP remove every task when the file has none",
+            .target = &arguments->allow_empty},
            {.name = "--history",
             .value = "N",
             .description = "How many runs of each task to remember",
@@ -178,7 +191,8 @@ CommandSyntax run_command() {
            {.name = "--listen", .value = "ADDRESS", .target = &arguments->listen}},
       .details =
           "SIGTERM and SIGINT end it when its commands have finished; a second one ends them. "
-          "SIGHUP reads the file again.",
+          "SIGHUP reads the file again; one with problems, and one without tasks unless "
+          "--allow-empty is given, is rejected, and the tasks stay as they were.",
       .example = "dutiful run tasks.toml --grace 30s",
       .action = [=](Console& console) { return run(*arguments, console); }};
 }

@@ -12,6 +12,7 @@
 
 #include "cli/commands.h"
 #include "cli/json.h"
+#include "cli/policy_argument.h"
 #include "cli/state_argument.h"
 #include "daemon/event_text.h"
 #include "daemon/task_status.h"
@@ -24,6 +25,7 @@ namespace {
 
 struct Arguments {
   std::optional<std::string> state;
+  std::string repeated = "both";
   bool json = false;
 };
 
@@ -159,7 +161,8 @@ void print_table(const std::vector<TaskStatus>& tasks, const Zone& zone, std::os
 Exit show(const Arguments& arguments, Console& console) {
   const Zone zone = Zone::host();
   const std::string state = state_of(arguments.state);
-  const auto status = read_state([&] { return read_status(state, Calendar{zone}, console.now()); });
+  const Calendar calendar{zone, read_repeated(arguments.repeated)};
+  const auto status = read_state([&] { return read_status(state, calendar, console.now()); });
   if (arguments.json) {
     print_json(status, console.out);
   } else {
@@ -180,6 +183,7 @@ CommandSyntax status_command() {
   return {.name = "status",
           .description = "Show how each task is doing",
           .options = {state_option(arguments->state),
+                      repeated_option(arguments->repeated),
                       {.name = "--json",
                        .description = "Print a JSON array",
                        .target = &arguments->json}},

@@ -6,14 +6,17 @@
 #include <csignal>
 #include <exception>
 #include <functional>
+#include <new>
 #include <optional>
 #include <set>
+#include <span>
 #include <stdexcept>
 #include <utility>
 
 #include <poll.h>
 #include <unistd.h>
 
+#include <dutiful/calendar.h>
 #include <dutiful/scheduler.h>
 
 #include "commands/account.h"
@@ -28,8 +31,10 @@
 #include "daemon/signals.h"
 #include "daemon/stop_requests.h"
 #include "daemon/supervisor.h"
+#include "daemon/task_changes.h"
 #include "runtime/pending_stop.h"
 #include "store/sqlite/state_file.h"
+#include "tasks/task_warnings.h"
 #include "time/iso8601.h"
 
 namespace dutiful {
@@ -42,6 +47,9 @@ constexpr std::chrono::seconds leftovers_wait_max{30};
 
 // How long the runs of a task that was taken from the list are remembered.
 constexpr std::chrono::days history_of_removed{30};
+
+// A log is no place for thousands of lines about one mistake.
+constexpr std::size_t warnings_told_max = 100;
 
 }  // namespace
 
@@ -70,7 +78,9 @@ class Daemon::Impl {
                       }}),
         commands_(command_options()),
         scheduler_({.state = options_.state,
+                    .repeated_minutes = options_.repeated_minutes,
                     .reinitialize = Reinitialize::reconcile,
+                    .override = options_.override,
                     .max_concurrent = options_.max_concurrent,
                     .zone = zone_,
                     .events =
@@ -96,6 +106,7 @@ class Daemon::Impl {
     try {
       start(tasks);
       supervisor_.ready();
+      tell_warnings();
       serve();
     } catch (...) {
       // Whatever went wrong: nothing of ours goes on.
@@ -229,19 +240,32 @@ class Daemon::Impl {
   // RULES I4, reconcile: what runs goes on; where anything is wrong, so does the old list.
   void reload() {
     supervisor_.reloading();
+    bool loaded = false;
     try {
-      const TaskFile file = parse_task_file(options_.read_file());
-      for (const Problem& problem : file.problems) {
-        reject(place_in(options_.file, problem.place) + ": " + problem.message);
-      }
-      if (file.problems.empty()) {
-        scheduler_.initialize(registrations(file.tasks));
-        on_loaded(file.tasks);
-      }
+      loaded = load(parse_task_file(options_.read_file()));
     } catch (const std::exception& error) {
       reject(error.what());
     }
     supervisor_.ready();
+    if (loaded) tell_warnings();
+  }
+
+  // Whether the file was accepted.
+  bool load(const TaskFile& file) {
+    for (const Problem& problem : file.problems) {
+      reject(place_in(options_.file, problem.place) + ": " + problem.message);
+    }
+    if (!file.problems.empty()) return false;
+    // Far more often a file that is just being written, or was truncated, than meant so.
+    if (file.tasks.empty() && !tasks_.empty() && !options_.allow_empty) {
+      reject(options_.file +
+             " has no tasks; to let a reload remove every task, start dutiful run with "
+             "--allow-empty");
+      return false;
+    }
+    scheduler_.initialize(registrations(file.tasks));
+    on_loaded(file.tasks);
+    return true;
   }
 
   void reject(const std::string& error) {
@@ -252,6 +276,8 @@ class Daemon::Impl {
     std::set<std::string, std::less<>> names;
     for (const TaskDefinition& task : tasks) names.insert(task.name);
     history_.forget_others(std::move(names), options_.now() - history_of_removed);
+    for (const TaskChange& change : find_changes(tasks_, tasks)) tell_change(change);
+    tasks_ = tasks;
     tell("TaskFileLoaded",
          Level::info,
          {{"file", options_.file},
@@ -267,6 +293,50 @@ class Daemon::Impl {
       fields.emplace_back("nextTryAt", format_utc(options_.now() + *failure.next_try));
     }
     tell("HistoryFailed", Level::warning, std::move(fields));
+  }
+
+  void tell_change(const TaskChange& change) {
+    std::string keys;
+    for (const std::string& key : change.keys) keys.append(keys.empty() ? "" : ",").append(key);
+    std::vector<EventField> fields{{"taskName", change.task}, {"changeType", keys}};
+    if (change.time_limit != change.time_limit_before) {
+      fields.emplace_back("oldTimeoutMs", change.time_limit_before.count());
+      fields.emplace_back("newTimeoutMs", change.time_limit.count());
+    }
+    tell("TaskChanged", Level::info, std::move(fields));
+  }
+
+  // What `dutiful check` would warn of. Runs do not wait for it: it looks at the host, file by file
+  // and user by user.
+  void tell_warnings() {
+    try {
+      tell_warnings_of(tasks_);
+    } catch (const std::bad_alloc&) {
+      // That there is none left is told where it matters.
+    }
+  }
+
+  void tell_warnings_of(const std::vector<TaskDefinition>& tasks) {
+    const auto tell_warning = [this](const std::string& warning, std::optional<Place> place) {
+      std::vector<EventField> fields{{"file", options_.file}};
+      if (place) {
+        fields.emplace_back("line", std::int64_t{place->line});
+        fields.emplace_back("column", std::int64_t{place->column});
+      }
+      fields.emplace_back("warning", warning);
+      tell("TaskFileWarning", Level::warning, std::move(fields));
+    };
+    const Calendar calendar{zone_, options_.repeated_minutes};
+    const auto warnings = find_warnings(tasks, calendar, options_.now());
+    const std::size_t told = std::min(warnings.size(), warnings_told_max);
+    for (const Problem& warning : std::span{warnings}.first(told)) {
+      tell_warning(warning.message, warning.place);
+    }
+    if (const std::size_t more = warnings.size() - told; more > 0) {
+      tell_warning(std::to_string(more) + " more " + (more == 1 ? "warning" : "warnings") +
+                       "; see dutiful check",
+                   std::nullopt);
+    }
   }
 
   void tell(std::string_view name, Level level, std::vector<EventField> fields) {
@@ -306,6 +376,7 @@ class Daemon::Impl {
   WakeUp all_ended_;  // rings when a stop has nothing to wait for any more
   Scheduler scheduler_;
   std::optional<PendingStop> stop_;
+  std::vector<TaskDefinition> tasks_;      // those that were loaded last
   std::vector<HistoryEntry> interrupted_;  // runs that died with a daemon before
   bool swept_ = false;                     // nothing of that is left
   StopRequests stop_requests_;

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include <dutiful/policies.h>
 #include <dutiful/time.h>
 
 #include "tasks/task_file.h"
@@ -17,6 +18,9 @@ struct DaemonOptions {
   std::function<std::string()> read_file{};  // again, at SIGHUP; throws where it cannot be read
   std::string state{};                       // an SQLite file
   std::function<Instant()> now{};
+  RepeatedMinutes repeated_minutes = RepeatedMinutes::both;
+  Override override = Override::keep_history;
+  bool allow_empty = false;         // a file without tasks, at SIGHUP, removes them all
   std::optional<Duration> grace{};  // how long commands may take to finish; none: as they like
   Duration kill_grace{10'000};      // between SIGTERM and SIGKILL
   std::size_t max_concurrent = 64;  // commands at one time; 0: no bound
@@ -29,8 +33,8 @@ struct DaemonOptions {
 };
 
 // SIGTERM and SIGINT end it: nothing is started any more, what runs may finish. At a second one, or
-// when the grace is over, what runs is ended. SIGHUP reads the file again; one with problems is
-// reported, and the old list goes on.
+// when the grace is over, what runs is ended. SIGHUP reads the file again; one with problems, or
+// without any task, is reported, and the old list goes on.
 //
 // In the foreground, with its log on standard output; also as the first process of a container.
 class Daemon {

@@ -78,34 +78,59 @@ std::string history_failure_text(const Fields& fields) {
   return text;
 }
 
-// What people would say. Empty: just the name of the event and its fields.
-std::string said(std::string_view name, const Fields& fields) {
-  if (name == "TaskRunStarted") return started_text(fields);
-  if (name == "TaskRunCompleted") return "succeeded in " + fields.duration("duration");
-  if (name == "TaskRunFailed") {
-    return "failed after " + fields.duration("duration") + ": " + fields.text("error") +
-           (fields.has("nextRetryAt") ? "; retry at " + fields.time("nextRetryAt") : "");
+// "changed: run, user, timeout (1 h instead of 30 min)"
+std::string changed_text(const Fields& fields) {
+  std::string text = "changed: ";
+  for (const char c : fields.text("changeType")) text.append(c == ',' ? ", " : std::string{c});
+  if (!fields.has("newTimeoutMs")) return text;
+  const auto limit = [&](std::string_view name) {
+    return fields.number(name) == 0 ? "none" : fields.duration(name);
+  };
+  return text + " (" + limit("newTimeoutMs") + " instead of " + limit("oldTimeoutMs") + ')';
+}
+
+// With its place, where it has one.
+std::string warning_text(const Fields& fields) {
+  std::string text = fields.message("file");
+  for (const char* name : {"line", "column"}) {
+    if (fields.has(name)) text += ':' + std::to_string(fields.number(name));
   }
-  if (name == "TaskOutput") return "| " + fields.text("text");
-  if (name == "TaskAdded") return "added, due at " + fields.text("cronExpression");
-  if (name == "TaskOverridden") return "changed: " + fields.text("changeType");
-  if (name == "TaskRemoved") return "removed";
-  if (name == "TaskOrphaned") {
-    return "its run of " + fields.time("lastExecutionTime") +
-           " was interrupted when the daemon died; starts again";
+  return text + ": warning: " + fields.message("warning");
+}
+
+// Of what a scheduler does as a whole; empty where that is another event.
+std::string said_of_scheduler(std::string_view name, const Fields& fields) {
+  if (name == "SchedulerInitializationStarted") {
+    return "starting with " + counted(fields.number("totalRegistrations"), "task", "tasks");
   }
-  if (name == "TaskNeverDue") return "is never due: " + fields.text("cronExpression");
-  if (name == "TaskRetryStarted") {
-    return "is tried again, " + counted(fields.number("retryCount"), "time", "times") + " by now";
+  if (name == "SchedulerInitializationCompleted") {
+    const auto never = fields.number("skippedCount");
+    return "started with " + counted(fields.number("scheduledCount"), "task", "tasks") +
+           (never == 0 ? "" : "; " + std::to_string(never) + " more never due");
   }
-  if (name == "TaskRetryPreempted") return "need not be retried: " + fields.text("reason");
-  if (name == "DueSkipped") {
-    return "is not due at " + fields.text("scheduledTime") + ": the clocks jump over it";
-  }
-  if (name == "SchedulingDelayed") return "starts late by " + fields.duration("delay");
+  if (name == "SchedulerInitializationFailed")
+    return "the tasks cannot be loaded: " + fields.message("error");
+  if (name == "SchedulerReinitializationStarted") return "loading the tasks again";
+  if (name == "SchedulerReinitializationCompleted") return "loaded the tasks again";
   if (name == "SchedulerStopRequested") return "stopping: nothing is started any more";
   if (name == "SchedulerStopped") return "stopped";
-  if (name == "StoreFailed") {
+  if (name == "PollingStarted") return "waiting for tasks to be due";
+  if (name == "PollingStopRequested") return "about to stop waiting for tasks";
+  if (name == "PollingStopped") return "no longer waiting for tasks";
+  if (name == "PollStarted") {
+    return "looking which of " + counted(fields.number("scheduledTaskCount"), "task", "tasks") +
+           " to start";
+  }
+  if (name == "PollCompleted") {
+    return "started " + counted(fields.number("tasksExecuted"), "task", "tasks") + " in " +
+           fields.duration("duration");
+  }
+  return "";
+}
+
+// Of what is wrong outside of the tasks; empty where that is another event.
+std::string said_of_trouble(std::string_view name, const Fields& fields) {
+  if (name == "StoreFailed" || name == "ResourcesExhausted") {
     return fields.message("error") + "; next try at " + fields.time("nextTryAt");
   }
   if (name == "TraceSetAside") {
@@ -117,10 +142,13 @@ std::string said(std::string_view name, const Fields& fields) {
   }
   if (name == "ClockOutOfRange")
     return fields.message("error") + "; nothing starts until it is back in range";
-  if (name == "TaskFileLoaded") {
-    return fields.text("file") + ": " + counted(fields.number("tasks"), "task", "tasks") +
-           ", state in " + fields.text("state");
+  if (name == "TraceFailed") return "the trace cannot be written: " + fields.message("error");
+  if (name == "TheoryViolated") {
+    return fields.text("axiom") + " violated at line " + std::to_string(fields.number("line")) +
+           " of the trace (" + fields.time("violatedAt") + ", blame: " + fields.text("blame") +
+           "): " + fields.message("error");
   }
+  if (name == "TaskFileWarning") return warning_text(fields);
   if (name == "TaskFileRejected") return fields.message("error");
   if (name == "HistoryFailed") return fields.message("error") + history_failure_text(fields);
   if (name == "HistoryRecovered") {
@@ -135,6 +163,47 @@ std::string said(std::string_view name, const Fields& fields) {
   if (name == "LogLinesDropped") {
     return counted(fields.number("count"), "line was", "lines were") +
            " left out here: nobody read them";
+  }
+  return "";
+}
+
+// What people would say. Empty: just the name of the event and its fields.
+std::string said(std::string_view name, const Fields& fields) {
+  if (std::string text = said_of_scheduler(name, fields); !text.empty()) return text;
+  if (std::string text = said_of_trouble(name, fields); !text.empty()) return text;
+  if (name == "TaskRunStarted") return started_text(fields);
+  if (name == "TaskRunCompleted") return "succeeded in " + fields.duration("duration");
+  if (name == "TaskRunFailed") {
+    return "failed after " + fields.duration("duration") + ": " + fields.text("error") +
+           (fields.has("nextRetryAt") ? "; retry at " + fields.time("nextRetryAt") : "");
+  }
+  if (name == "TaskOutput") return "| " + fields.text("text");
+  if (name == "TaskAdded") return "added, due at " + fields.text("cronExpression");
+  if (name == "TaskPreserved") return "unchanged";
+  if (name == "TaskOverridden" || name == "TaskChanged") return changed_text(fields);
+  if (name == "TaskRemoved") return "removed";
+  if (name == "TaskOrphaned") {
+    return "its run of " + fields.time("lastExecutionTime") +
+           " was interrupted when the daemon died; starts again";
+  }
+  if (name == "TaskNeverDue") return "is never due: " + fields.text("cronExpression");
+  if (name == "TaskScheduled") return "scheduled at " + fields.text("cronExpression");
+  if (name == "TaskSkipped") return "not scheduled: " + fields.text("reason");
+  if (name == "ClockCorrected") {
+    return "was last recorded at " + fields.time("persistedTime") +
+           ", which is in the future: the clock was set back, and it is due again from now on";
+  }
+  if (name == "TaskRetryStarted") {
+    return "is tried again, " + counted(fields.number("retryCount"), "time", "times") + " by now";
+  }
+  if (name == "TaskRetryPreempted") return "need not be retried: " + fields.text("reason");
+  if (name == "DueSkipped") {
+    return "is not due at " + fields.text("scheduledTime") + ": the clocks jump over it";
+  }
+  if (name == "SchedulingDelayed") return "starts late by " + fields.duration("delay");
+  if (name == "TaskFileLoaded") {
+    return fields.text("file") + ": " + counted(fields.number("tasks"), "task", "tasks") +
+           ", state in " + fields.text("state");
   }
   if (name == "CommandsEnding")
     return "commands that still run are ended: " + fields.text("reason");

@@ -1,8 +1,14 @@
 #include "daemon/event_text.h"
 
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <regex>
+#include <set>
 #include <string>
 #include <vector>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "support/times.h"
@@ -18,6 +24,89 @@ std::string said(std::string_view name, std::vector<EventField> fields, const Zo
                     .at = at("2025-07-01T10:00:00Z"),
                     .fields = std::move(fields)};
   return to_text(event, zone, Colour::none);
+}
+
+std::string contents(const std::filesystem::path& path) {
+  std::ifstream file{path};
+  return {std::istreambuf_iterator<char>{file}, {}};
+}
+
+// Every match of the first group of the pattern.
+std::set<std::string> find_all(const std::string& text, const char* pattern) {
+  const std::regex expression{pattern};
+  std::set<std::string> found;
+  for (std::sregex_iterator match{text.begin(), text.end(), expression}, end; match != end; ++match)
+    found.insert((*match)[1]);
+  return found;
+}
+
+const std::filesystem::path source = std::filesystem::path{DUTIFUL_TEST_DATA} / "../..";
+
+// The names of the events that the source tells: the first argument of every call of a `tell`.
+std::set<std::string> names_in_source() {
+  std::set<std::string> names;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator{source / "src"}) {
+    const std::string file = entry.path().filename().string();
+    if (!entry.is_regular_file() || file.find("_test") != std::string::npos) continue;
+    const std::string text = contents(entry.path());
+    for (const std::string& call : find_all(text, R"(\btell\(([^,;]*"[^,;]*),\s*Level::)"))
+      names.merge(find_all(call, R"re("([A-Za-z]+)")re"));
+    names.merge(find_all(text, R"re(\.name = "([A-Za-z]+)",\s*\.level)re"));
+  }
+  return names;
+}
+
+// RULES V: what is told is documented, and what is documented is told.
+TEST(Events, are_documented_by_name) {
+  std::set<std::string> documented;
+  for (const std::string& names :
+       find_all(contents(source / "docs/events.md"), "\n\\| (`[^|]*) \\| [A-Z]+ \\|"))
+    documented.merge(find_all(names, "`([A-Za-z]+)`"));
+  EXPECT_EQ(names_in_source(), documented);
+}
+
+TEST(EventText, is_in_words_for_every_event_that_there_is) {
+  const auto names = names_in_source();
+  ASSERT_THAT(names, testing::IsSupersetOf({"TaskRunStarted", "TaskFileLoaded", "PollingStopped"}));
+  for (const std::string& name : names) {
+    const std::string text = said(name,
+                                  {{"taskName", std::string{"a"}},
+                                   {"error", std::string{"it broke"}},
+                                   {"reason", std::string{"it did"}}},
+                                  Zone::utc());
+    EXPECT_THAT(text, testing::Not(testing::HasSubstr(name)));
+    EXPECT_GT(text.size(), std::string_view{"2025-07-01 10:00:00  a  "}.size()) << name;
+  }
+}
+
+TEST(EventText, tells_why_tasks_cannot_be_loaded) {
+  EXPECT_EQ(
+      said("SchedulerInitializationFailed", {{"error", std::string{"\"a\\\\b\"\n"}}}, Zone::utc()),
+      "2025-07-01 10:00:00  dutiful  the tasks cannot be loaded: \"a\\\\b\"\\n");
+}
+
+TEST(EventText, tells_what_a_reload_has_changed) {
+  const EventField task{"taskName", std::string{"a"}};
+  EXPECT_EQ(said("TaskChanged", {task, {"changeType", std::string{"run,user"}}}, Zone::utc()),
+            "2025-07-01 10:00:00  a  changed: run, user");
+  EXPECT_EQ(said("TaskChanged",
+                 {task,
+                  {"changeType", std::string{"run,timeout"}},
+                  {"oldTimeoutMs", std::int64_t{0}},
+                  {"newTimeoutMs", std::int64_t{90'000}}},
+                 Zone::utc()),
+            "2025-07-01 10:00:00  a  changed: run, timeout (1 min 30 s instead of none)");
+}
+
+TEST(EventText, tells_where_in_the_file_a_warning_belongs) {
+  const EventField file{"file", std::string{"tasks.toml"}};
+  const EventField warning{"warning", std::string{"task \"a\" is never due"}};
+  EXPECT_EQ(said("TaskFileWarning",
+                 {file, {"line", std::int64_t{4}}, {"column", std::int64_t{1}}, warning},
+                 Zone::utc()),
+            "2025-07-01 10:00:00  dutiful  tasks.toml:4:1: warning: task \"a\" is never due");
+  EXPECT_EQ(said("TaskFileWarning", {file, warning}, Zone::utc()),
+            "2025-07-01 10:00:00  dutiful  tasks.toml: warning: task \"a\" is never due");
 }
 
 TEST(EventText, is_in_local_time_and_gives_the_date_only_where_it_is_another) {

@@ -1,10 +1,14 @@
 #include "daemon/find_state.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 #include <set>
 #include <stdexcept>
 #include <vector>
+
+#include <fcntl.h>
+#include <unistd.h>
 
 #include "daemon/daemon.h"
 #include "store/sqlite/holder.h"
@@ -42,11 +46,25 @@ void leave_one_name_of_each(std::vector<std::string>& states) {
 std::string find_state(const std::optional<std::string>& where) {
   if (where) return where->ends_with(".toml") ? default_state_of(*where) : *where;
   std::vector<std::string> found;
+  std::vector<std::string> unreadable;
   std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator{".", error}) {
-    const std::string name = entry.path().filename().string();
-    if (name.ends_with(".db") && is_state(name)) found.push_back(name);
+  const std::filesystem::directory_iterator entries{".", error};
+  if (error) {
+    throw std::runtime_error("cannot look for a state in this directory: " + error.message() +
+                             "; give one by --state, or the task file that it belongs to");
   }
+  for (const auto& entry : entries) {
+    const std::string name = entry.path().filename().string();
+    if (!name.ends_with(".db")) continue;
+    if (is_state(name)) {
+      found.push_back(name);
+    } else if (faccessat(AT_FDCWD, name.c_str(), R_OK, AT_EACCESS) != 0 && errno == EACCES) {
+      unreadable.push_back(name);
+    }
+  }
+  // That there is no state is more than anybody can tell who cannot look: whoever reads it will say
+  // why it cannot be read.
+  if (found.empty() && !unreadable.empty()) return std::ranges::min(unreadable);
   std::ranges::sort(found);
   leave_one_name_of_each(found);
   if (found.size() == 1) return found.front();

@@ -1,5 +1,6 @@
 #include "daemon/find_state.h"
 
+#include <array>
 #include <filesystem>
 #include <fstream>
 #include <stdexcept>
@@ -7,6 +8,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sqlite3.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "store/sqlite/sqlite_store.h"
 #include "support/temporary_directory.h"
@@ -84,6 +87,52 @@ TEST_F(FindState, finds_one_that_cannot_be_read_for_whoever_reads_it_says_why) {
   std::filesystem::resize_file("tasks.db", 5000);
   EXPECT_THROW((void)read_sqlite_state("tasks.db"), StoreError);
   EXPECT_EQ(find_state(std::nullopt), "tasks.db");
+}
+
+// Root may read anything.
+class Unprivileged : public FindState {
+ protected:
+  // What is said in a process of its own, with the rights of nobody, where it is not its own
+  // already.
+  static std::string error_as_nobody() {
+    int report[2];
+    EXPECT_EQ(pipe(report), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+      std::string text = "cannot become nobody";
+      if (getuid() != 0 || (setgid(65534) == 0 && setuid(65534) == 0)) text = error();
+      (void)!write(report[1], text.data(), text.size());
+      _exit(0);
+    }
+    close(report[1]);
+    std::string text;
+    std::array<char, 256> part{};
+    for (ssize_t size = 1; (size = read(report[0], part.data(), part.size())) > 0;)
+      text.append(part.data(), static_cast<std::size_t>(size));
+    close(report[0]);
+    waitpid(child, nullptr, 0);
+    return text;
+  }
+};
+
+TEST_F(Unprivileged, is_told_that_a_directory_cannot_be_read_not_that_nothing_is_in_it) {
+  make_state("tasks.db");
+  std::filesystem::permissions(".", std::filesystem::perms::owner_exec);
+  const std::string said = error_as_nobody();
+  std::filesystem::permissions(".", std::filesystem::perms::owner_all);
+  EXPECT_THAT(said, AllOf(HasSubstr("this directory: Permission denied"), HasSubstr("--state")));
+}
+
+TEST_F(Unprivileged, is_given_a_file_that_cannot_be_read_where_there_is_no_other) {
+  using std::filesystem::perms;
+  std::filesystem::permissions(".", perms::owner_all | perms::others_read | perms::others_exec);
+  make_state("tasks.db");
+  std::filesystem::remove("tasks.db-owner");
+  std::filesystem::permissions("tasks.db", perms::none);
+  EXPECT_EQ(error_as_nobody(), "found tasks.db");
+  make_state("other.db");
+  std::filesystem::permissions("other.db", perms::owner_all | perms::others_read);
+  EXPECT_EQ(error_as_nobody(), "found other.db");
 }
 
 }  // namespace

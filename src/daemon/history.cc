@@ -23,12 +23,23 @@ std::size_t size_of(const HistoryEntry& entry) {
   return sizeof entry + result.run.task.size() + result.spawn_error.size() + result.output.size();
 }
 
-// A database tells of itself as of a state, which nobody would want to lose.
+// A database tells of itself as of a state, and knows of no other file to give.
+void refuse_no_file(const std::string& path) {
+  std::error_code ignored;
+  const auto status = std::filesystem::status(path, ignored);
+  if (!std::filesystem::exists(status) || std::filesystem::is_regular_file(status)) return;
+  throw HistoryError(path,
+                     std::string{std::filesystem::is_directory(status) ? "is a directory"
+                                                                       : "is not a regular file"} +
+                         "; move it away, and a new one begins with the next run");
+}
+
 template <typename Work>
 auto of_history(const std::string& path, Work work) {
   try {
     return work();
   } catch (const DatabaseError& error) {
+    refuse_no_file(path);
     switch (error.kind()) {
       case DatabaseError::Kind::damaged:
         throw HistoryError::damaged(path);

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <exception>
 #include <optional>
 #include <span>
+#include <sstream>
 #include <unordered_map>
 #include <utility>
 
@@ -60,10 +63,49 @@ std::string describe(const toml::node& node) {
   return node.is_time() ? "a time" : "a date";
 }
 
-std::string list(std::span<const std::string_view> words) {
+// The value itself: 5, but for a string no quotes.
+std::string text_of(const toml::node& node) {
+  if (const auto* string = node.as_string()) return string->get();
+  if (const auto* integer = node.as_integer()) return std::to_string(integer->get());
+  if (const auto* boolean = node.as_boolean()) return boolean->get() ? "true" : "false";
+  std::ostringstream out;
+  if (const auto* number = node.as_floating_point()) {
+    std::array<char, 32> text{};  // as the shortest form of any double
+    out.write(text.data(),
+              std::to_chars(text.begin(), text.end(), number->get()).ptr - text.data());
+  } else if (const auto* date = node.as_date()) {
+    out << date->get();
+  } else if (const auto* time = node.as_time()) {
+    out << time->get();
+  } else if (const auto* moment = node.as_date_time()) {
+    out << moment->get();
+  } else {
+    out << describe(node);
+  }
+  return out.str();
+}
+
+template <typename Words>
+std::string list(const Words& words) {
   std::string out;
   for (const std::string_view word : words) out.append(out.empty() ? "" : ", ").append(word);
   return out;
+}
+
+// "a table with name, cron": of what, and whatever else it holds, a value may be a secret.
+std::string text_of_keys(const toml::table& table) {
+  if (table.empty()) return "an empty table";
+  std::vector<std::string> keys;
+  for (const auto& [key, value] : table) keys.emplace_back(key.str());
+  return "a table with " + list(keys);
+}
+
+// What a registration calls a key of the task file.
+std::string field_of(std::string_view key) {
+  if (key == "name") return "name";
+  if (key == "cron") return "cronExpression";
+  if (key == "retry") return "retryDelay";
+  return key == "timeout" ? "timeLimit" : "callback";
 }
 
 // What a task has beside its name and its expression, and what [defaults] may hold.
@@ -96,11 +138,34 @@ class Loader {
   }
 
  private:
-  void add(Place place, std::string message) {
-    file_.problems.push_back({.place = place, .message = std::move(message)});
+  // The task at fault is the one that is read.
+  void add(Place place, std::string message, const Error& error, std::string received) {
+    Problem problem{.place = place,
+                    .message = std::move(message),
+                    .error = error.name(),
+                    .registration_index = index_,
+                    .received = std::move(received),
+                    .details = error.fields()};
+    std::erase_if(problem.details, [](const ErrorField& field) {
+      return field.name == "registrationIndex" || field.name == "received";
+    });
+    file_.problems.push_back(std::move(problem));
   }
-  void add(const toml::node& node, std::string message) {
-    add(place_of(node.source()), std::move(message));
+  void add(const toml::node& node, std::string message, const Error& error) {
+    add(place_of(node.source()), std::move(message), error, text_of(node));
+  }
+
+  // Of the wrong type, or there where nothing may be, or not there.
+  void refuse_shape(Place place, std::string message, const std::string& received) {
+    add(place, std::move(message), RegistrationShapeError{index_.value_or(0), received}, received);
+  }
+  void refuse_shape(const toml::node& node, std::string message) {
+    refuse_shape(place_of(node.source()), std::move(message), text_of(node));
+  }
+
+  // Of the right type, and yet not acceptable.
+  void refuse_value(std::string_view key, const toml::node& node, const std::string& message) {
+    add(node, message, InvalidRegistrationError{field_of(key), text_of(node), message});
   }
 
   void refuse_key(const toml::key& key,
@@ -112,19 +177,20 @@ class Loader {
     } else {
       message.append(whose).append(" has ").append(list(known));
     }
-    add(place_of(key.source()), std::move(message));
+    refuse_shape(place_of(key.source()), std::move(message), std::string{key.str()});
   }
 
   void read_defaults(const toml::node& node) {
     const auto* table = node.as_table();
     if (table == nullptr) {
-      add(node, "defaults must be a table, [defaults], not " + describe(node));
+      refuse_shape(node, "defaults must be a table, [defaults], not " + describe(node));
       return;
     }
     for (const auto& [key, value] : *table) {
       if (key.str() == "name" || key.str() == "cron") {
-        add(place_of(key.source()),
-            "[defaults] cannot hold " + quote(key.str()) + "; every task has its own");
+        refuse_shape(place_of(key.source()),
+                     "[defaults] cannot hold " + quote(key.str()) + "; every task has its own",
+                     std::string{key.str()});
       } else if (!read_setting(key.str(), value, defaults_)) {
         refuse_key(key, "[defaults]", std::span{task_keys}.subspan(2));
       }
@@ -135,22 +201,27 @@ class Loader {
   void read_tasks(const toml::node& node) {
     const auto* tasks = node.as_array();
     if (tasks == nullptr) {
+      const RegistrationsNotArrayError error;
       add(node,
-          std::string{RegistrationsNotArrayError{}.what()} + "; task is " + describe(node) +
-              ", write [[task]] above every task");
+          std::string{error.what()} + "; task is " + describe(node) +
+              ", write [[task]] above every task",
+          error);
       return;
     }
     for (std::size_t i = 0; i < tasks->size(); ++i) {
       const toml::node& task = *tasks->get(i);
+      index_ = i;
       if (const auto* table = task.as_table()) {
         read_task(*table);
       } else {
-        const RegistrationShapeError error{i, describe(task)};
+        const RegistrationShapeError error{i, text_of(task)};
         add(task,
             std::string{error.what()} + "; task " + std::to_string(i + 1) + " is " +
-                error.received() + ", write [[task]] and below it name, cron, run and retry");
+                describe(task) + ", write [[task]] and below it name, cron, run and retry",
+            error);
       }
     }
+    index_.reset();
   }
 
   void read_task(const toml::table& table) {
@@ -183,15 +254,14 @@ class Loader {
     const auto in_defaults = [this](std::string_view key) {
       return defaults_table_ != nullptr && defaults_table_->contains(key);
     };
-    if (!table.contains("name")) add(task.place, who + " has no name; write name = \"…\"");
-    if (!table.contains("cron"))
-      add(task.place, who + " has no cron expression; write one such as cron = \"15 3 * * 1-5\"");
-    if (!table.contains("run") && !in_defaults("run"))
-      add(task.place, who + " has no command; write run = \"…\"");
-    if (!table.contains("retry") && !in_defaults("retry")) {
-      add(task.place,
-          who + " has no retry delay; write one such as retry = \"5m\", here or in [defaults]");
-    }
+    const auto miss = [&](const std::string& what) {
+      refuse_shape(task.place, who + " has no " + what, text_of_keys(table));
+    };
+    if (!table.contains("name")) miss("name; write name = \"…\"");
+    if (!table.contains("cron")) miss("cron expression; write one such as cron = \"15 3 * * 1-5\"");
+    if (!table.contains("run") && !in_defaults("run")) miss("command; write run = \"…\"");
+    if (!table.contains("retry") && !in_defaults("retry"))
+      miss("retry delay; write one such as retry = \"5m\", here or in [defaults]");
   }
 
   // The string that a key has; null, with a problem, where it has none that will do.
@@ -200,12 +270,20 @@ class Loader {
                                  std::string_view expected = "a string") {
     const auto* string = node.as_string();
     if (string == nullptr) {
-      add(node,
+      refuse_shape(
+          node,
           std::string{key}.append(" must be ").append(expected).append(", not ") + describe(node));
       return nullptr;
     }
     if (string->get().find('\0') != std::string::npos) {
-      add(node, std::string{key} + " holds a NUL character, which the system cannot take");
+      // The value is not shown: it may be that of a variable, and so a secret.
+      const std::string message =
+          std::string{key} + " holds a NUL character, which the system cannot take";
+      const std::string received = "a string with a NUL character";
+      add(place_of(node.source()),
+          message,
+          InvalidRegistrationError{field_of(key), received, message},
+          received);
       return nullptr;
     }
     return &string->get();
@@ -217,7 +295,7 @@ class Loader {
                                  std::string_view remedy) {
     const std::string* string = read_string(key, node);
     if (string == nullptr || !string->empty()) return string;
-    add(node, std::string{key}.append(" is empty; ").append(remedy));
+    refuse_value(key, node, std::string{key}.append(" is empty; ").append(remedy));
     return nullptr;
   }
 
@@ -226,9 +304,10 @@ class Loader {
                     const std::string& text,
                     std::size_t bytes_max) {
     if (text.size() <= bytes_max) return;
-    add(node,
-        std::string{key} + " has " + std::to_string(text.size()) + " bytes; it may have at most " +
-            std::to_string(bytes_max));
+    refuse_value(key,
+                 node,
+                 std::string{key} + " has " + std::to_string(text.size()) +
+                     " bytes; it may have at most " + std::to_string(bytes_max));
   }
 
   void read_name(const toml::node& node, std::string& name) {
@@ -241,7 +320,8 @@ class Loader {
     add(node,
         "Task with name " + quote(name) + " is already scheduled, at line " +
             std::to_string(first->second.line) + ", column " +
-            std::to_string(first->second.column) + "; every task needs its own name");
+            std::to_string(first->second.column) + "; every task needs its own name",
+        ScheduleDuplicateTaskError{name});
   }
 
   void read_cron(const toml::node& node, std::string& cron) {
@@ -253,7 +333,13 @@ class Loader {
     try {
       (void)CronExpression::parse(cron);
     } catch (const InvalidCronExpressionError& error) {
-      add(node, error.what());  // what a CronExpressionInvalidError says
+      add(node,
+          error.what(),
+          CronExpressionInvalidError{error.what(),
+                                     error.expression(),
+                                     error.field(),
+                                     error.reason(),
+                                     std::current_exception()});
     }
   }
 
@@ -288,7 +374,7 @@ class Loader {
         read_string("run", node, "a string for /bin/sh or an array of strings");
     if (command == nullptr) return;
     if (command->find_first_not_of(" \t\r\n") == std::string::npos) {
-      add(node, "run is empty; write a command such as run = \"make report\"");
+      refuse_value("run", node, "run is empty; write a command such as run = \"make report\"");
       return;
     }
     arguments = {"/bin/sh", "-c", *command};
@@ -296,16 +382,15 @@ class Loader {
 
   void read_arguments(const toml::array& words, std::vector<std::string>& arguments) {
     if (words.empty()) {
-      add(words, "run is an empty array; write the program and its arguments");
+      refuse_value("run", words, "run is an empty array; write the program and its arguments");
       return;
     }
     std::vector<std::string> read;
     for (const toml::node& word : words) {
       const std::string* argument = read_string("every element of run", word);
       if (argument == nullptr) continue;
-      if (argument->empty() && &word == words.get(0)) {
-        add(word, "run begins with an empty string; write the program first");
-      }
+      if (argument->empty() && &word == words.get(0))
+        refuse_value("run", word, "run begins with an empty string; write the program first");
       read.push_back(*argument);
     }
     arguments = std::move(read);
@@ -323,26 +408,40 @@ class Loader {
     }
     const auto fault = std::get<DurationFault>(read);
     const std::string reason = std::string{key} + ' ' + explain_fault(*text, fault);
-    if (key == "retry" && fault == DurationFault::negative) {
-      add(node, std::string{NegativeRetryDelayError{Duration{-1}}.what()} + ": " + reason);
+    if (fault == DurationFault::malformed) {
+      refuse_shape(node, reason);
+    } else if (key == "retry" && fault == DurationFault::negative) {
+      const NegativeRetryDelayError error{negative_duration(*text)};
+      add(node, std::string{error.what()} + ": " + reason, error);
     } else {
-      add(node, reason);
+      refuse_value(key, node, reason);
     }
+  }
+
+  // Of a text that is a duration but for the minus sign before it.
+  static Duration negative_duration(std::string_view text) {
+    const auto read = parse_duration(text.substr(1));
+    const auto* size = std::get_if<Duration>(&read);
+    return size == nullptr ? -duration_max : -*size;
   }
 
   void read_environment(const toml::node& node, std::map<std::string, std::string>& environment) {
     const auto* table = node.as_table();
     if (table == nullptr) {
-      add(node, "environment must be a table, such as { PGHOST = \"db\" }, not " + describe(node));
+      refuse_shape(
+          node, "environment must be a table, such as { PGHOST = \"db\" }, not " + describe(node));
       return;
     }
     for (const auto& [key, value] : *table) {
       const std::string_view name = key.str();
       if (name.empty() || name.find('=') != std::string_view::npos ||
           name.find('\0') != std::string_view::npos) {
+        const std::string message = "environment cannot hold a variable " + quote(name) +
+                                    "; a name is not empty and has no '=' and no NUL character";
         add(place_of(key.source()),
-            "environment cannot hold a variable " + quote(name) +
-                "; a name is not empty and has no '=' and no NUL character");
+            message,
+            InvalidRegistrationError{"callback", std::string{name}, message},
+            std::string{name});
         continue;
       }
       const std::string* text = read_string("environment variable " + show(name), value);
@@ -353,6 +452,7 @@ class Loader {
   TaskFile file_;
   Settings defaults_;
   const toml::table* defaults_table_ = nullptr;
+  std::optional<std::size_t> index_;  // of the task that is read
   std::unordered_map<std::string, Place> names_;
 };
 

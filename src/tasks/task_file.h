@@ -1,10 +1,13 @@
 // A file of tasks: TOML in, tasks or problems out.
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include <dutiful/error.h>
 #include <dutiful/time.h>
 
 #include "commands/command.h"
@@ -29,7 +32,14 @@ struct Problem {
   Place place{};
   std::string message{};
 
-  friend bool operator==(const Problem&, const Problem&) = default;
+  // The error that a scheduler would have thrown for such a list: its name in the specification
+  // (RULES E), which lives for ever, and its details. Empty where the text is no TOML.
+  std::string_view error{};
+  std::optional<std::size_t> registration_index{};  // of the task, from 0; none: of no single task
+  // What stands there, as text: a string as it is, a table or an array as those words. Of a key
+  // that is missing: the keys that there are.
+  std::optional<std::string> received{};
+  std::vector<ErrorField> details{};  // the rest
 };
 
 // The tasks of a file, or everything that is wrong with it: where there is a problem, there are no

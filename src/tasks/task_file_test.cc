@@ -199,6 +199,97 @@ TEST(TaskFile, E_a_task_that_is_no_table_is_told_by_its_error) {
                   HasSubstr("task 3 is an array")));
 }
 
+// "RegistrationShapeError 0: 5": the error of each problem, the task's index and what it was given.
+std::vector<std::string> errors(std::string_view text) {
+  std::vector<std::string> out;
+  for (const Problem& problem : parse_task_file(text).problems) {
+    const auto& index = problem.registration_index;
+    out.push_back(std::string{problem.error} + ' ' + (index ? std::to_string(*index) : "-") + ": " +
+                  problem.received.value_or("none"));
+  }
+  return out;
+}
+
+TEST(TaskFile, E_a_wrong_type_or_a_missing_key_is_a_RegistrationShapeError) {
+  const std::string good = task_with("run = 'true'\nretry = '1m'\n");
+  EXPECT_THAT(errors(good + "[[task]]\nname = true\ncron = 5\nrun = 0.1234567\nretry = ['1m']\n"),
+              ElementsAre("RegistrationShapeError 1: true",
+                          "RegistrationShapeError 1: 5",
+                          "RegistrationShapeError 1: 0.1234567",
+                          "RegistrationShapeError 1: an array"));
+  EXPECT_THAT(errors("[[task]]\nrun = 'x'\nretry = '1m'\nenvironment.TOKEN = 'secret'"),
+              ElementsAre("RegistrationShapeError 0: a table with environment, retry, run",
+                          "RegistrationShapeError 0: a table with environment, retry, run"));
+  EXPECT_THAT(errors("task = [{}, 5]"),
+              ElementsAre("RegistrationShapeError 0: an empty table",
+                          "RegistrationShapeError 0: an empty table",
+                          "RegistrationShapeError 0: an empty table",
+                          "RegistrationShapeError 0: an empty table",
+                          "RegistrationShapeError 1: 5"));
+  EXPECT_THAT(errors(good + "nmae = 2026-01-02\ntimeout = 2026-01-02\nuser = 10:00:00\n"
+                            "directory = 2026-01-02T10:00:00Z\n"),
+              ElementsAre("RegistrationShapeError 0: nmae",
+                          "RegistrationShapeError 0: 2026-01-02",
+                          "RegistrationShapeError 0: 10:00:00",
+                          "RegistrationShapeError 0: 2026-01-02T10:00:00Z"));
+  EXPECT_THAT(errors(task_with("run = ['a', 7]\nretry = '5 min'")),
+              ElementsAre("RegistrationShapeError 0: 7", "RegistrationShapeError 0: 5 min"));
+}
+
+TEST(TaskFile, E_what_belongs_to_no_task_has_no_index) {
+  EXPECT_THAT(errors("tsk = 1\n[defaults]\nretry = 5\ncron = '* * * * *'\nusr = 'a'\n"),
+              ElementsAre("RegistrationShapeError -: tsk",
+                          "RegistrationShapeError -: 5",
+                          "RegistrationShapeError -: cron",
+                          "RegistrationShapeError -: usr"));
+  EXPECT_THAT(errors("[task]\nname = 'a'"), ElementsAre("RegistrationsNotArrayError -: a table"));
+  EXPECT_THAT(errors("a = \n"), ElementsAre(" -: none"));
+}
+
+TEST(TaskFile, E_a_value_that_a_scheduler_refuses_has_its_error_with_its_details) {
+  const auto details = [](std::string_view text) {
+    std::vector<std::string> out;
+    for (const Problem& problem : parse_task_file(text).problems) {
+      for (const ErrorField& field : problem.details) {
+        const auto* string = std::get_if<std::string>(&field.value);
+        out.push_back(
+            std::string{field.name} + '=' +
+            (string != nullptr ? *string : std::to_string(std::get<std::int64_t>(field.value))));
+      }
+    }
+    return out;
+  };
+  const std::string rest = "run = 'true'\nretry = '1m'\n";
+  const std::string macro = "[[task]]\nname = 'a'\ncron = '@daily'\n" + rest;
+  EXPECT_THAT(errors(macro), ElementsAre("CronExpressionInvalidError 0: @daily"));
+  EXPECT_THAT(
+      details(macro),
+      ElementsAre("expression=@daily", "field=expression", StartsWith("reason=has the macro")));
+  const std::string twice = task_with(rest) + task_with(rest);
+  EXPECT_THAT(errors(twice), ElementsAre("ScheduleDuplicateTaskError 1: a"));
+  EXPECT_THAT(details(twice), ElementsAre("taskName=a"));
+  const std::string negative = task_with("run = 'true'\nretry = '-1m30s'\n");
+  EXPECT_THAT(errors(negative), ElementsAre("NegativeRetryDelayError 0: -1m30s"));
+  EXPECT_THAT(details(negative), ElementsAre("retryDelayMs=-90000"));
+  const std::string limit = task_with(rest + "timeout = '-1s'");
+  EXPECT_THAT(errors(limit), ElementsAre("InvalidRegistrationError 0: -1s"));
+  EXPECT_THAT(details(limit),
+              ElementsAre("field=timeLimit", "value=-1s", StartsWith("reason=timeout \"-1s\"")));
+  const std::string unnamed = "[[task]]\nname = ''\ncron = '* * * * *'\n" + rest;
+  EXPECT_THAT(errors(unnamed), ElementsAre("InvalidRegistrationError 0: "));
+  EXPECT_THAT(details(unnamed),
+              ElementsAre("field=name", "value=", StartsWith("reason=name is empty")));
+}
+
+TEST(TaskFile, values_of_variables_are_shown_nowhere) {
+  for (const Problem& problem :
+       parse_task_file(task_with("environment.TOKEN = \"secret\\u0000\"")).problems) {
+    EXPECT_THAT(problem.message + problem.received.value_or(""), testing::Not(HasSubstr("secret")));
+    for (const ErrorField& field : problem.details)
+      EXPECT_NE(field.value, ErrorField::Value{std::string("secret\0", 7)});
+  }
+}
+
 TEST(TaskFile, types_are_told_apart) {
   const auto wrong = [](const std::string& line) {
     return problems(task_with("run = 'true'\nretry = '1m'\n" + line));

@@ -96,10 +96,6 @@ std::string quote(std::string_view value, char mark) {
   return show(value, also, {&mark, 1});
 }
 
-std::string quote_whole(std::string_view text) {
-  return '"' + escape(text, "\\\"") + '"';
-}
-
 std::string on_one_line(std::string_view message) {
   return escape(message, "");
 }

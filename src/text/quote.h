@@ -17,9 +17,6 @@ namespace dutiful {
 // The same in quotes, and those inside it escaped: "aaaa…" (1500 bytes).
 [[nodiscard]] std::string quote(std::string_view value, char mark = '"');
 
-// In double quotes, and not cut: for text that is itself what was asked for.
-[[nodiscard]] std::string quote_whole(std::string_view text);
-
 // A message of ours on one line: what would forge another is escaped, but no backslash, so what
 // escape() and quote() have done to parts of it stands.
 [[nodiscard]] std::string on_one_line(std::string_view message);

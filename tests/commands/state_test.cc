@@ -7,6 +7,7 @@ namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
 
 TEST_F(DutifulRun, says_what_is_wrong_before_it_does_anything) {
   EXPECT_EQ(run_to_end(arguments()).status, 2);  // there is no file
@@ -105,6 +106,11 @@ TEST_F(DutifulRun, shows_nothing_but_a_clear_error_where_there_is_no_state) {
     EXPECT_THAT(error(command, directory.file("")), HasSubstr("is a directory; give the file"));
     EXPECT_THAT(error(command, "/dev/null"), HasSubstr("is not a regular file"));
     EXPECT_THAT(error(command, ""), HasSubstr("--state: an empty name"));
+    const std::string loop = directory.file("loop.db");
+    if (!std::filesystem::is_symlink(loop)) std::filesystem::create_symlink(loop, loop);
+    EXPECT_THAT(error(command, loop),
+                AllOf(HasSubstr("cannot be read: Too many levels of symbolic links; give the one"),
+                      Not(HasSubstr("permissions"))));
     const std::string other = directory.file("other.db");
     std::ofstream{other} << "something else, which is long enough to be read as a header of a file";
     EXPECT_THAT(error(command, other), HasSubstr("no SQLite database"));

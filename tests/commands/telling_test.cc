@@ -134,6 +134,32 @@ TEST_F(DutifulRun, shows_names_in_json_as_they_are) {
   }
 }
 
+// V: C1 controls, separators and bidirectional controls, which JSON itself would let through.
+TEST_F(DutifulRun, escapes_controls_in_all_that_is_json) {
+  const std::string name = "\u009b31m\u202e\u2066\u2028x";
+  const std::string escaped = R"(\u009b31m\u202e\u2066\u2028x)";
+  write(task(name, "printf '%s' \"$DUTIFUL_TASK\"; exit 1"));
+  Process daemon{arguments({"--output"})};
+  daemon.await("TaskRunFailed", name);
+  daemon.signal(SIGTERM);
+  const Ended ended = daemon.end();
+  EXPECT_EQ(ended.status, 0);
+
+  const auto expect_escaped = [&](const std::string& json, const std::string& field) {
+    EXPECT_THAT(json, HasSubstr('"' + field + "\":\"" + escaped)) << field;
+    for (const char* control : {"\u009b", "\u202e", "\u2066", "\u2028"})
+      EXPECT_THAT(json, Not(HasSubstr(control))) << field;
+  };
+  expect_escaped(ended.out, "taskName");
+  expect_escaped(ended.out, "text");
+  const std::string status = run_to_end({"status", "--state", state, "--json"}).out;
+  expect_escaped(status, "taskName");
+  const std::string history = run_to_end({"history", "--state", state, "--json"}).out;
+  expect_escaped(history, "taskName");
+  expect_escaped(history, "output");
+  EXPECT_EQ(nlohmann::json::parse(history)[0]["output"], name);
+}
+
 TEST_F(DutifulRun, keeps_so_many_runs_of_each_task) {
   write("[[task]]\nname = \"a\"\ncron = \"* * * * *\"\nretry = \"0s\"\nrun = \"exit 1\"\n");
   Process daemon{arguments({"--history", "3"})};
@@ -156,7 +182,10 @@ TEST_F(DutifulRun, goes_on_where_the_history_cannot_be_written) {
   std::filesystem::create_directory(state + "-history");
   write("[[task]]\nname = \"a\"\ncron = \"* * * * *\"\nretry = \"0s\"\nrun = \"exit 1\"\n");
   Process daemon{arguments()};
-  daemon.await("HistoryFailed");
+  EXPECT_THAT(daemon.await("HistoryFailed")["error"].get<std::string>(),
+              HasSubstr("is a directory; move it away"));
+  EXPECT_THAT(run_to_end({"history", "--state", state}).err,
+              HasSubstr("-history\" is a directory; move it away"));
   for (int run = 0; run < 3; ++run) daemon.await("TaskRunFailed", "a");
   daemon.signal(SIGTERM);
   EXPECT_EQ(daemon.end().status, 0);
@@ -169,7 +198,7 @@ TEST_F(DutifulRun, keeps_runs_until_the_history_can_be_written) {
   write(task("a", "read line < " + go.path()));
   Process daemon{arguments()};
   const auto failure = daemon.await("HistoryFailed");
-  EXPECT_THAT(failure["error"].get<std::string>(), HasSubstr("cannot be opened"));
+  EXPECT_THAT(failure["error"].get<std::string>(), HasSubstr("is a directory; move it away"));
   EXPECT_EQ(failure["lost"], 0);
   EXPECT_TRUE(failure.contains("nextTryAt"));
   go.release();

@@ -133,8 +133,10 @@ std::string unreadable(const std::string& path) {
     if (errno == ENOENT || errno == ENOTDIR) {
       return "does not exist; give the one that dutiful run uses";
     }
+    const bool forbidden = errno == EACCES;
     return std::string{"cannot be read: "} + std::strerror(errno) +
-           "; check the permissions of the directories above it";
+           (forbidden ? "; check the permissions of the directories above it"
+                      : "; give the one that dutiful run uses");
   }
   if (std::string reason = why_no_file(path); !reason.empty()) return reason;
   if (faccessat(AT_FDCWD, path.c_str(), R_OK, AT_EACCESS) == 0) return "";

@@ -1,4 +1,4 @@
-#include "cli/task_warnings.h"
+#include "tasks/task_warnings.h"
 
 #include <filesystem>
 #include <map>
@@ -80,16 +80,20 @@ class Examiner {
 
   void examine_user() {
     const std::string& user = task_->command.user;
+    const auto [known, is_new] = users_.try_emplace(user);
+    if (is_new) known->second = trouble_with(user);
+    if (!known->second.empty()) warn("runs as the user " + quote(user) + ", " + known->second);
+  }
+
+  // Why a command cannot run as that user; empty where it can. May take long: a host may ask others
+  // about its users.
+  static std::string trouble_with(const std::string& user) {
     try {
       const auto account = find_account(user);
-      if (!account) {
-        warn("runs as the user " + quote(user) + ", whom this host does not know");
-      } else if (geteuid() != 0 && geteuid() != account->user) {
-        warn("runs as the user " + quote(user) + ", which only root can do");
-      }
+      if (!account) return "whom this host does not know";
+      return geteuid() == 0 || geteuid() == account->user ? "" : "which only root can do";
     } catch (const std::system_error& error) {
-      warn("runs as the user " + quote(user) +
-           ", who cannot be looked up: " + error.code().message());
+      return "who cannot be looked up: " + error.code().message();
     }
   }
 
@@ -127,12 +131,14 @@ class Examiner {
 
   [[nodiscard]] Environment environment() const {
     Environment variables = task_->command.environment;
-    variables.merge(daemon_environment());
+    variables.insert(own_environment_.begin(), own_environment_.end());
     return variables;
   }
 
   const Calendar& calendar_;
   Instant now_;
+  const Environment own_environment_ = daemon_environment();
+  std::map<std::string, std::string> users_;  // what is wrong with each
   const TaskDefinition* task_ = nullptr;
   std::map<std::tuple<std::vector<std::string>,
                       std::string,
@@ -148,6 +154,7 @@ class Examiner {
 std::vector<Problem> find_warnings(std::span<const TaskDefinition> tasks,
                                    const Calendar& calendar,
                                    Instant now) {
+  if (tasks.empty()) return {{.message = "there is no task; write one below [[task]]"}};
   Examiner examiner{calendar, now};
   for (const TaskDefinition& task : tasks) examiner.examine(task);
   return examiner.take();
