@@ -95,8 +95,8 @@ std::string said(std::string_view name, const Fields& fields) {
     return fields.message("error") + "; next try at " + fields.time("nextTryAt");
   }
   if (name == "AccessRefused") {
-    return "access to " + fields.text("what") + " refused: " + fields.text("reason") + " by " +
-           fields.text("who");
+    return "access to " + fields.text("what") + " refused: " + fields.text("reason") + " (" +
+           fields.text("who") + ')';
   }
   if (name == "ClockOutOfRange")
     return fields.message("error") + "; nothing starts until it is back in range";

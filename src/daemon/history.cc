@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "daemon/history_file.h"
+#include "files/private_file.h"
 #include "store/sqlite/state_file.h"
 #include "text/quote.h"
 
@@ -107,6 +108,9 @@ void HistoryWriter::loop() noexcept {
     } catch (const std::bad_alloc&) {
       file.reset();
       report("memory is exhausted: runs are missing from the history");
+    } catch (const FileRefused& refused) {
+      file.reset();
+      report(refused.what(), &refused);
     } catch (const std::exception& error) {
       file.reset();
       report(error.what());
@@ -116,9 +120,10 @@ void HistoryWriter::loop() noexcept {
   }
 }
 
-void HistoryWriter::report(const char* error) noexcept {
+void HistoryWriter::report(const char* error, const FileRefused* refused) noexcept {
   if (told_ == error || !options_.on_failure) return;
   try {
+    if (refused != nullptr && options_.on_refused) options_.on_refused(*refused);
     options_.on_failure(error);
     told_ = error;
   } catch (const std::exception&) {

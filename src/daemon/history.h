@@ -16,6 +16,8 @@
 
 namespace dutiful {
 
+class FileRefused;
+
 // The history cannot be read or written; the state is another file, and may be well.
 class HistoryError : public Error {
  public:
@@ -42,6 +44,7 @@ class HistoryWriter {
     std::string state;
     std::size_t runs_max = 100;  // of each task
     std::function<void(const std::string&)> on_failure{};
+    std::function<void(const FileRefused&)> on_refused{};  // before that, if this is the reason
   };
   explicit HistoryWriter(Options options);
   // Writes what is left.
@@ -62,7 +65,7 @@ class HistoryWriter {
     Instant before;
   };
   void loop() noexcept;
-  void report(const char* error) noexcept;
+  void report(const char* error, const FileRefused* refused = nullptr) noexcept;
 
   const Options options_;
   Mutex mutex_;

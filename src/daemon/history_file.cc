@@ -1,11 +1,14 @@
 #include "daemon/history_file.h"
 
 #include <array>
+#include <filesystem>
 #include <string_view>
 
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "files/private_file.h"
 
 namespace dutiful {
 namespace {
@@ -99,10 +102,13 @@ HistoryEntry read_entry(const Statement& row) {
   return entry;
 }
 
-// What commands write may be meant for nobody else.
+// What commands write may be meant for nobody else. SQLite gives its own files the same mode.
 const std::string& made_private(const std::string& path) {
-  const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  if (descriptor >= 0) ::close(descriptor);  // where it cannot be had, SQLite says why
+  const PrivateFile file = open_or_make_private(path, O_RDWR);
+  if (file.descriptor >= 0) ::close(file.descriptor);  // where it cannot be had, SQLite says why
+  for (const char* suffix : {"-wal", "-shm", "-journal"}) {
+    check_private(path + suffix, Demand::ours_alone);
+  }
   return path;
 }
 
@@ -127,7 +133,7 @@ HistoryFile::HistoryFile(const std::string& path)
 
 std::optional<HistoryFile::Identity> HistoryFile::identify(const std::string& path) {
   struct stat status {};
-  if (stat(path.c_str(), &status) != 0) return std::nullopt;
+  if (lstat(path.c_str(), &status) != 0) return std::nullopt;
   return Identity{status.st_dev, status.st_ino};
 }
 
@@ -205,6 +211,9 @@ std::vector<HistoryEntry> read_history_file(const std::string& path,
                                             const std::optional<std::string>& task,
                                             std::size_t count) {
   std::vector<HistoryEntry> entries;
+  if (std::error_code error; std::filesystem::is_symlink(path, error)) {
+    throw DatabaseError(path, "is a symbolic link, which is not followed; remove it");
+  }
   const Database database{path, Database::Access::read_only};
   if (database.check_format(format) == 0) return entries;
   const std::string columns =

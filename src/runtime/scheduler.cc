@@ -137,8 +137,15 @@ class Scheduler::Impl {
     if (options.verify) {
       listener.violated = [this](const theory::Violation& violation) { tell_violated(violation); };
     }
-    return std::make_unique<TraceFile>(
-        options.trace, header_of(calendar.zone(), policies_), calendar.zone(), std::move(listener));
+    try {
+      return std::make_unique<TraceFile>(options.trace,
+                                         header_of(calendar.zone(), policies_),
+                                         calendar.zone(),
+                                         std::move(listener));
+    } catch (const TraceError&) {
+      reporter_.access_refused(std::current_exception(), clock_->now());
+      throw;
+    }
   }
 
   void tell_violated(const theory::Violation& violation) {

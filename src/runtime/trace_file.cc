@@ -12,6 +12,7 @@
 
 #include <dutiful/errors.h>
 
+#include "files/private_file.h"
 #include "sync/try_again.h"
 #include "text/quote.h"
 
@@ -89,10 +90,15 @@ void TraceFile::fail(const std::string& reason) {
 }
 
 void TraceFile::open_file() {
-  descriptor_ = open(file_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-  if (descriptor_ < 0) {
-    fail(std::string{"cannot be written: "} + std::strerror(errno) +
-         "; check that its directory exists and may be written");
+  try {
+    const PrivateFile file = open_or_make_private(file_, O_RDWR | O_APPEND);
+    descriptor_ = file.descriptor;
+    if (descriptor_ < 0) {
+      fail(std::string{"cannot be written: "} + std::strerror(file.error) +
+           "; check that its directory exists and may be written");
+    }
+  } catch (const FileError& error) {
+    throw TraceError(file_, error.description(), std::current_exception());
   }
   int error = 0;
   (void)try_for_a_second([&] {

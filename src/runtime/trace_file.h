@@ -27,7 +27,7 @@ struct TraceListener {
 // has crashed.
 class TraceFile : public TraceSink {
  public:
-  // Throws TraceError.
+  // Throws TraceError: also for a link, and for a file of another user.
   TraceFile(std::string file, TraceHeader header, const Zone& zone, TraceListener listener);
   ~TraceFile() override;
   TraceFile(const TraceFile&) = delete;
