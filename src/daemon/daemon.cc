@@ -28,6 +28,7 @@
 #include "daemon/stop_requests.h"
 #include "daemon/stopper.h"
 #include "daemon/supervisor.h"
+#include "files/private_file.h"
 #include "store/sqlite/state_file.h"
 
 namespace dutiful {
@@ -55,15 +56,24 @@ class Daemon::Impl {
         }),
         overture_([this](const Event& event) { log(event); }),
         instance_(new_instance()),
-        instances_(resolve_state(options_.state)),
-        history_({.state = options_.state,
+        state_(resolve_state(options_.state)),
+        instances_(state_),
+        history_({.state = state_,
                   .runs_max = options_.history,
                   .on_failure =
                       [this](const std::string& error) {
                         tell("HistoryFailed", Level::warning, {{"error", error}});
+                      },
+                  .on_refused =
+                      [this](const FileRefused& refused) {
+                        tell("AccessRefused",
+                             Level::warning,
+                             {{"what", refused.path()},
+                              {"reason", refused.reason()},
+                              {"who", refused.who()}});
                       }}),
         commands_(command_options()),
-        scheduler_({.state = options_.state,
+        scheduler_({.state = state_,
                     .reinitialize = Reinitialize::reconcile,
                     .max_concurrent = options_.max_concurrent,
                     .zone = zone_,
@@ -138,7 +148,7 @@ class Daemon::Impl {
 
   // Nothing of a daemon before may be left when the scheduler begins.
   void prepare() {
-    interrupted_ = interrupted_runs(options_.state, options_.now());
+    interrupted_ = interrupted_runs(state_, options_.now());
     sweep();
     swept_ = true;
   }
@@ -153,7 +163,9 @@ class Daemon::Impl {
 
   void sweep() {
     const auto before = instances_.enter(instance_, !interrupted_.empty());
-    const Sweep sweep = end_leftovers(before, leftovers_wait_max);
+    Fences fences;
+    for (const HistoryEntry& run : interrupted_) fences.insert(run.result.run.fence);
+    const Sweep sweep = end_leftovers(before, fences, leftovers_wait_max);
     if (sweep.ended > 0) {
       tell("LeftoversEnded", Level::warning, {{"count", static_cast<std::int64_t>(sweep.ended)}});
     }
@@ -284,6 +296,7 @@ class Daemon::Impl {
   ScheduledTimes scheduled_;
   Overture overture_;
   const std::string instance_;
+  const std::string state_;  // what its links lead to now, whatever becomes of them
   Instances instances_;
   HistoryWriter history_;
   Commands commands_;

@@ -5,6 +5,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <optional>
 #include <stdexcept>
@@ -34,14 +35,18 @@ class Process {
  public:
   using Variables = std::vector<std::pair<std::string, std::string>>;
 
+  // `before` is called in the process itself, and says whether it may go on.
   explicit Process(const std::vector<std::string>& arguments,
                    const Variables& variables = {},
-                   const std::vector<int>& closed = {}) {
+                   const std::vector<int>& closed = {},
+                   const std::function<bool()>& before = {}) {
     int out[2];
     int err[2];
     if (pipe2(out, O_CLOEXEC) != 0 || pipe2(err, O_CLOEXEC) != 0) throw std::runtime_error("pipe");
     process_ = fork();
     if (process_ == 0) {
+      // Whoever it becomes may not be let into the directory.
+      const int program = open(DUTIFUL_PROGRAM, O_PATH | O_CLOEXEC);
       dup2(out[1], STDOUT_FILENO);
       dup2(err[1], STDERR_FILENO);
       for (const auto& [name, value] : variables) setenv(name.c_str(), value.c_str(), 1);
@@ -49,6 +54,8 @@ class Process {
       std::vector<char*> texts{const_cast<char*>(DUTIFUL_PROGRAM)};
       for (const std::string& text : arguments) texts.push_back(const_cast<char*>(text.c_str()));
       texts.push_back(nullptr);
+      if (before && !before()) _exit(126);
+      if (before) execveat(program, "", texts.data(), environ, AT_EMPTY_PATH);
       execv(DUTIFUL_PROGRAM, texts.data());
       _exit(127);
     }
