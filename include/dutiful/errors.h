@@ -193,7 +193,7 @@ class ClockError : public Error {
 // The trace cannot be written, is used by another scheduler, or is none. Nothing was changed.
 class TraceError : public Error {
  public:
-  TraceError(std::string file, std::string reason);
+  TraceError(std::string file, std::string reason, std::exception_ptr cause = nullptr);
   [[nodiscard]] std::string_view name() const noexcept override { return "TraceError"; }
   [[nodiscard]] std::vector<ErrorField> fields() const override;
   [[nodiscard]] const std::string& file() const noexcept { return file_; }

@@ -82,6 +82,7 @@ struct Running {
   Stage stage = Stage::running;
   Steady::time_point deadline = never;  // of the stage
   bool reaped = false;
+  bool left_survivors = false;  // in its group, which was not waited for any longer
   CommandResult result;
   std::optional<std::stop_callback<std::function<void()>>> on_stop;
 };
@@ -308,7 +309,12 @@ class Commands::Impl {
   }
 
   void cross_out(const Running& running) {
-    if (options_.instances != nullptr) options_.instances->remove(running.line);
+    if (options_.instances == nullptr) return;
+    if (running.left_survivors) {
+      options_.instances->keep(running.line, running.child.process);
+    } else {
+      options_.instances->remove(running.line);
+    }
   }
 
   // For every run once: nobody can catch what a stop callback throws.
@@ -383,7 +389,8 @@ class Commands::Impl {
     }
   }
 
-  void remember_survivors(const Running& running) {
+  void remember_survivors(Running& running) {
+    running.left_survivors = true;
     const Lock lock{mutex_};
     try {
       survivors_.push_back(running.child.process);

@@ -34,7 +34,7 @@ Environment run_environment(const Environment& daemon, const Command& command, c
   variables["DUTIFUL_ATTEMPT"] = std::to_string(run.attempt);
   variables["DUTIFUL_REASON"] = name_of(run.reason);
   variables["DUTIFUL_KEY"] = run.key();
-  variables["DUTIFUL_FENCE"] = std::to_string(run.fence);
+  variables[fence_variable] = std::to_string(run.fence);
   return variables;
 }
 

@@ -4,6 +4,8 @@
 #include <cerrno>
 #include <cstdio>
 #include <ctime>
+#include <exception>
+#include <iomanip>
 #include <random>
 #include <sstream>
 #include <stdexcept>
@@ -14,26 +16,22 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <dutiful/errors.h>
+
+#include "files/private_file.h"
+#include "text/quote.h"
+
 namespace dutiful {
 namespace {
 
-// Replaces the file as a whole.
-void write_whole(const std::string& path, std::string_view text) {
-  const std::string next = path + "-next";
-  // A pipe that nobody reads would be waited for.
-  const Descriptor file{
-      open(next.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK, 0666)};
-  bool written = file.is_open();
-  while (written && !text.empty()) {
+bool write_all(const Descriptor& file, std::string_view text) {
+  while (!text.empty()) {
     const ssize_t size = write(file.get(), text.data(), text.size());
     if (size < 0 && errno == EINTR) continue;
-    written = size >= 0;
-    if (written) text.remove_prefix(static_cast<std::size_t>(size));
+    if (size < 0) return false;
+    text.remove_prefix(static_cast<std::size_t>(size));
   }
-  if (written && std::rename(next.c_str(), path.c_str()) == 0) return;
-  const int error = errno;
-  if (file.is_open()) unlink(next.c_str());
-  throw std::system_error(error, std::generic_category(), path + " cannot be written");
+  return true;
 }
 
 std::string line_of_ours(const std::string& name) {
@@ -46,17 +44,6 @@ std::string line_of_ours(const std::string& name) {
   return line.str();
 }
 
-// Why it cannot be read; empty where it was, or where there is none.
-std::string read_entries(const std::string& path, Contents& contents) {
-  struct stat status {};
-  if (stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode)) {
-    return "it is not a regular file";  // and a pipe would be waited for
-  }
-  contents = read_whole(path);
-  if (contents.error == 0 || contents.error == ENOENT) return "";
-  return std::generic_category().message(contents.error);
-}
-
 // Lines that say nothing are passed over: what a host that lost its power made of the file is about
 // processes that are gone.
 std::vector<Instance> parse(const std::string& text) {
@@ -64,8 +51,8 @@ std::vector<Instance> parse(const std::string& text) {
   std::istringstream lines{text};
   for (std::string line; std::getline(lines, line);) {
     std::istringstream fields{line};
-    if (line.starts_with('@')) {
-      StartedCommand command;
+    if (line.starts_with('@') || line.starts_with('!')) {
+      StartedCommand command{.has_ended = line.starts_with('!')};
       fields.ignore();
       if (!(fields >> command.process >> command.not_before >> command.not_after)) continue;
       if (instances.empty()) continue;
@@ -124,28 +111,65 @@ static_assert(CommandLine::size == CommandLine::not_after_at + CommandLine::tick
 
 }  // namespace
 
-std::vector<Instance> Instances::enter(const std::string& name, bool was_interrupted) {
-  Contents contents;
-  if (const std::string why = read_entries(path_, contents); !why.empty()) {
-    throw std::runtime_error(
-        path_ + " cannot be read: " + why +
-        "; it names daemons whose commands may still run: make it readable, or end those commands "
-        "and remove it");
+void Instances::refuse(const std::string& reason) const {
+  throw StoreError(state_, "cannot be used: " + reason, std::current_exception());
+}
+
+Contents Instances::read() const {
+  const char* remedy =
+      "; it names daemons whose commands may still run: make it readable, or end those commands "
+      "and remove it";
+  try {
+    const PrivateFile file = open_private(path_, O_RDONLY, Demand::ours);
+    Contents contents = read_whole(Descriptor{file.descriptor});
+    if (file.error != 0) contents.error = file.error;
+    if (contents.error == 0 || contents.error == ENOENT) return contents;
+    refuse(quote(path_) + " cannot be read: " + std::generic_category().message(contents.error) +
+           remedy);
+  } catch (const FileError& error) {
+    refuse(error.what() + std::string{remedy});
   }
+}
+
+// As a whole: by another file that takes its place.
+void Instances::write(std::string_view text) const {
+  const std::string next = path_ + "-next";
+  int error = 0;
+  try {
+    const PrivateFile made = make_private_anew(next, O_WRONLY);
+    const Descriptor file{made.descriptor};
+    if (file.is_open() && write_all(file, text) && std::rename(next.c_str(), path_.c_str()) == 0) {
+      return;
+    }
+    error = file.is_open() ? errno : made.error;
+    if (file.is_open()) unlink(next.c_str());
+  } catch (const FileError& refused) {
+    refuse(refused.what());
+  }
+  refuse(quote(path_) + " cannot be written: " + std::generic_category().message(error));
+}
+
+std::vector<Instance> Instances::enter(const std::string& name, bool was_interrupted) {
+  Contents contents = read();
   std::vector<Instance> before = parse(contents.text);
   if (was_interrupted && contents.error == 0) refuse_one_that_names_nobody(path_, before);
   refuse_one_that_lives(path_, before);
   if (!contents.text.empty() && contents.text.back() != '\n') contents.text += '\n';
-  write_whole(path_, contents.text + line_of_ours(name));
+  write(contents.text + line_of_ours(name));
   return before;
 }
 
 void Instances::keep_only(const std::string& name) {
   const std::string ours = line_of_ours(name);
-  write_whole(path_, ours);
-  file_ = Descriptor{open(path_.c_str(), O_WRONLY | O_CLOEXEC)};
-  if (!file_.is_open()) {
-    throw std::system_error(errno, std::generic_category(), path_ + " cannot be written");
+  write(ours);
+  try {
+    const PrivateFile file = open_private(path_, O_WRONLY);
+    file_ = Descriptor{file.descriptor};
+    if (!file_.is_open()) {
+      refuse(quote(path_) + " cannot be written: " + std::generic_category().message(file.error));
+    }
+  } catch (const FileError& refused) {
+    refuse(refused.what());
   }
   lines_begin_ = static_cast<std::int64_t>(ours.size());
   lines_count_ = 0;
@@ -161,7 +185,7 @@ void Instances::clear() {
 CommandLine Instances::add() {
   struct stat open_one {};
   struct stat named_one {};
-  if (fstat(file_.get(), &open_one) != 0 || stat(path_.c_str(), &named_one) != 0 ||
+  if (fstat(file_.get(), &open_one) != 0 || lstat(path_.c_str(), &named_one) != 0 ||
       open_one.st_ino != named_one.st_ino || open_one.st_dev != named_one.st_dev) {
     throw std::runtime_error(path_ +
                              " was removed or replaced, and nothing is run that is not written "
@@ -192,12 +216,22 @@ void Instances::remove(const CommandLine& line) noexcept {
   free_.push_back(line.place);
 }
 
+void Instances::keep(const CommandLine& line, pid_t process) noexcept {
+  if (line.file < 0) return;
+  CommandLine kept = line;
+  kept.text[0] = '!';
+  kept.put(CommandLine::process_at, CommandLine::process_width, process);
+  kept.put(CommandLine::not_after_at, CommandLine::ticks_width, ticks_now());
+  [[maybe_unused]] const ssize_t written =
+      pwrite(line.file, kept.text, CommandLine::size, line.place);
+}
+
 std::string new_instance() {
   std::random_device random;
   std::string name;
   for (int i = 0; i < 4; ++i) {
     std::ostringstream part;
-    part << std::hex << random();
+    part << std::hex << std::setfill('0') << std::setw(8) << random();
     name += part.str();
   }
   return name;

@@ -3,6 +3,8 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "commands/descriptor.h"
@@ -15,6 +17,8 @@ struct StartedCommand {
   pid_t process = 0;
   Ticks not_before = 0;
   Ticks not_after = 0;
+  // It is gone, and what it has left of its session was born between them.
+  bool has_ended = false;
 };
 
 // A daemon that worked on the state and did not end as it should have.
@@ -56,6 +60,7 @@ struct CommandLine {
 //
 //   NAME BOOT,NAMESPACE PROCESS START   a daemon
 //   @PROCESS NOT_BEFORE NOT_AFTER       a command of it; process 0: a line to be used again
+//   !PROCESS NOT_BEFORE NOT_AFTER       one that has ended, with processes that do not die
 //
 // No other daemon's commands can be mistaken for theirs, and what the commands of a daemon that
 // ended well left behind on purpose is left alone. A page cache outlives a killed daemon, and
@@ -64,14 +69,18 @@ struct CommandLine {
 // To be used only by whoever owns the state, and by one thread at a time.
 class Instances {
  public:
-  explicit Instances(const std::string& state) : path_(state + "-commands") {}
+  // The state is what its links lead to: the file beside it is never reached through one.
+  explicit Instances(std::string state) : state_(std::move(state)), path_(state_ + "-commands") {}
 
-  // Enters a name, and returns those that are there already. Throws where one of those lives, or
-  // where the file cannot be read, and leaves it as it is then, or where it cannot be written; also
+  // Enters a name, and returns those that are there already. Throws where one of those lives, and
   // where something was interrupted, and the file does not say by whose death. A file from before
-  // this start of the host may say nothing, for the commands did not outlive that.
+  // this start of the host may say nothing, for the commands did not outlive that. Throws
+  // StoreError where the file cannot be read, and leaves it as it is then, or cannot be written;
+  // also where it, or the one that takes its place, is a link or belongs to another user: whoever
+  // writes to it names processes that are killed.
   std::vector<Instance> enter(const std::string& name, bool was_interrupted = false);
   // Only this one is left: the processes of the others are gone. From now on commands can be added.
+  // Throws StoreError.
   void keep_only(const std::string& name);
   // Nothing is left. Throws std::system_error.
   void clear();
@@ -80,8 +89,15 @@ class Instances {
   [[nodiscard]] CommandLine add();
   // The command has ended.
   void remove(const CommandLine& line) noexcept;
+  // It has ended, and left processes of its session that do not die.
+  void keep(const CommandLine& line, pid_t process) noexcept;
 
  private:
+  [[noreturn]] void refuse(const std::string& reason) const;
+  [[nodiscard]] Contents read() const;
+  void write(std::string_view text) const;
+
+  std::string state_;
   std::string path_;
   Descriptor file_;
   std::int64_t lines_begin_ = 0;

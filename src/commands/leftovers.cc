@@ -21,25 +21,36 @@ namespace {
 
 using Steady = std::chrono::steady_clock;
 
-bool has_marker(std::string_view environment, const std::set<std::string, std::less<>>& markers) {
+using Variables = std::set<std::string, std::less<>>;  // NAME=VALUE
+
+// Whether it has one of each.
+bool has_both(std::string_view environment, const Variables& names, const Variables& fences) {
+  bool has_name = false;
+  bool has_fence = false;
   for (std::size_t begin = 0; begin < environment.size();) {
     const std::size_t end = std::min(environment.find('\0', begin), environment.size());
-    if (markers.contains(environment.substr(begin, end - begin))) return true;
+    const std::string_view variable = environment.substr(begin, end - begin);
+    has_name = has_name || names.contains(variable);
+    has_fence = has_fence || fences.contains(variable);
     begin = end + 1;
   }
-  return false;
+  return has_name && has_fence;
 }
 
 // Says of every process whether it is one that these daemons have left.
 class Search {
  public:
-  explicit Search(const std::vector<Instance>& instances) {
+  Search(const std::vector<Instance>& instances, const Fences& interrupted) {
+    for (const std::uint64_t fence : interrupted) {
+      fences_.insert(std::string{fence_variable} + '=' + std::to_string(fence));
+    }
     const std::string space = process_space();
     for (const Instance& instance : instances) {
-      markers_.insert(std::string{instance_variable} + '=' + instance.name);
+      names_.insert(std::string{instance_variable} + '=' + instance.name);
       if (instance.space.empty() || instance.space != space) continue;
       for (const StartedCommand& command : instance.commands) {
-        commands_[command.process].push_back({command, instance.alive_until});
+        commands_[command.process].push_back(
+            {command, command.has_ended ? command.not_after : instance.alive_until});
       }
     }
   }
@@ -52,7 +63,7 @@ class Search {
     std::set<pid_t> found;
     for (const auto& [process, entry] : all) {
       if (is_recorded_leader(entry) || sessions.contains(entry.session) ||
-          has_marker(environment_of(process), markers_)) {
+          has_both(environment_of(process), names_, fences_)) {
         found.insert(process);
       }
     }
@@ -73,14 +84,16 @@ class Search {
  private:
   struct Recorded {
     StartedCommand command;
-    Ticks alive_until;
+    Ticks members_until;  // until then its session is known to have been its own
   };
 
   [[nodiscard]] bool is_recorded_leader(const ProcessEntry& entry) const {
+    if (entry.session != entry.process) return false;  // each is the leader of a session
     const auto recorded = commands_.find(entry.process);
     return recorded != commands_.end() &&
            std::ranges::any_of(recorded->second, [&](const Recorded& one) {
-             return entry.start >= one.command.not_before && entry.start <= one.command.not_after;
+             return !one.command.has_ended && entry.start >= one.command.not_before &&
+                    entry.start <= one.command.not_after;
            });
   }
 
@@ -94,7 +107,7 @@ class Search {
       const auto recorded = commands_.find(entry.session);
       if (recorded == commands_.end() || all.contains(entry.session)) continue;
       for (const Recorded& one : recorded->second) {
-        if (entry.start >= one.command.not_before && entry.start <= one.alive_until) {
+        if (entry.start >= one.command.not_before && entry.start <= one.members_until) {
           sessions.insert(entry.session);
         }
       }
@@ -102,7 +115,8 @@ class Search {
     return sessions;
   }
 
-  std::set<std::string, std::less<>> markers_;
+  Variables names_;
+  Variables fences_;
   std::map<pid_t, std::vector<Recorded>> commands_;
 };
 
@@ -176,10 +190,12 @@ std::vector<Held> stop_all(const Search& search, Steady::time_point until) {
 
 }  // namespace
 
-Sweep end_leftovers(const std::vector<Instance>& instances, Duration wait_max) {
+Sweep end_leftovers(const std::vector<Instance>& instances,
+                    const Fences& interrupted,
+                    Duration wait_max) {
   Sweep sweep;
   if (instances.empty()) return sweep;
-  const Search search{instances};
+  const Search search{instances, interrupted};
   const auto until = Steady::now() + wait_max;
   while (sweep.remaining.empty()) {
     const std::vector<Held> found = stop_all(search, until);

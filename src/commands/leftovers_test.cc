@@ -11,14 +11,18 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <dutiful/errors.h>
+
 #include "commands/environment.h"
 #include "commands/spawn.h"
+#include "support/disk_faults.h"
 #include "support/temporary_directory.h"
 
 namespace dutiful {
@@ -31,14 +35,15 @@ using testing::HasSubstr;
 // What is killed is gone long before, however busy the host.
 constexpr Duration patience = 1min;
 
-TEST(Leftovers, are_found_by_the_name_of_their_daemon) {
+TEST(Leftovers, are_found_by_the_name_of_their_daemon_and_the_fence_of_their_run) {
   int pipe_ends[2];
   ASSERT_EQ(pipe(pipe_ends), 0);
   const std::string mine = new_instance();
-  const auto start_one = [&](const std::string& instance) {
+  const auto start_one = [&](const std::string& instance, const char* fence) {
     const pid_t process = fork();
     if (process == 0) {
       setenv("DUTIFUL_INSTANCE", instance.c_str(), 1);
+      setenv("DUTIFUL_FENCE", fence, 1);
       // Forks twice and leaves the session; only then tells.
       execl("/bin/sh",
             "sh",
@@ -53,17 +58,22 @@ TEST(Leftovers, are_found_by_the_name_of_their_daemon) {
     EXPECT_EQ(read(pipe_ends[0], &told, 1), 1);
     return process;
   };
-  const pid_t left = start_one(mine);
-  const pid_t other = start_one("another");
+  const pid_t left = start_one(mine, "12");
+  const pid_t other = start_one("another", "12");
+  const pid_t finished = start_one(mine, "1");
 
-  const Sweep sweep = end_leftovers({{.name = mine}}, patience);
+  const Sweep sweep = end_leftovers({{.name = mine}}, {11, 12}, patience);
   EXPECT_GE(sweep.ended, 2U);
   EXPECT_THAT(sweep.remaining, testing::IsEmpty());
   EXPECT_EQ(waitpid(left, nullptr, 0), left);
   EXPECT_EQ(waitpid(other, nullptr, WNOHANG), 0);
+  EXPECT_EQ(waitpid(finished, nullptr, WNOHANG), 0);
+  EXPECT_EQ(end_leftovers({{.name = mine}}, {}, patience).ended, 0U);
 
-  EXPECT_GE(end_leftovers({{.name = "another"}}, patience).ended, 2U);
+  EXPECT_GE(end_leftovers({{.name = "another"}}, {12}, patience).ended, 2U);
   EXPECT_EQ(waitpid(other, nullptr, 0), other);
+  EXPECT_GE(end_leftovers({{.name = mine}}, {1}, patience).ended, 2U);
+  EXPECT_EQ(waitpid(finished, nullptr, 0), finished);
   close(pipe_ends[0]);
   close(pipe_ends[1]);
 }
@@ -110,14 +120,68 @@ TEST(Leftovers, are_found_by_their_session_where_it_must_be_theirs) {
   const Abandoned abandoned;
   // The number may have been given to another after the daemon's death.
   Instance too_early = abandoned.instance_that_lived_until(abandoned.born - 1);
-  EXPECT_EQ(end_leftovers({too_early}, patience).ended, 0U);
+  EXPECT_EQ(end_leftovers({too_early}, {}, patience).ended, 0U);
   // The number means nothing on another host, or after this one was started again.
   Instance elsewhere = abandoned.instance_that_lived_until(abandoned.born);
   elsewhere.space = "another";
-  EXPECT_EQ(end_leftovers({elsewhere}, patience).ended, 0U);
+  EXPECT_EQ(end_leftovers({elsewhere}, {}, patience).ended, 0U);
 
-  EXPECT_EQ(end_leftovers({abandoned.instance_that_lived_until(abandoned.born)}, patience).ended,
-            1U);
+  EXPECT_EQ(
+      end_leftovers({abandoned.instance_that_lived_until(abandoned.born)}, {}, patience).ended, 1U);
+}
+
+// Of a command that has ended the session is its own only until it was left: the daemon lived on,
+// and the number may have come back meanwhile.
+TEST(Leftovers, of_a_command_that_has_ended_were_born_before_that) {
+  TemporaryDirectory directory;
+  const std::string state = directory.file("state.db");
+  const auto left_by = [&](const Abandoned& one, Ticks until) {
+    std::ofstream{state + "-commands", std::ios::trunc}
+        << "name " << process_space() << " 1 1\n!" << one.session << " 0 " << until << "\n@0 0 "
+        << one.born + 1000 << '\n';
+    return Instances{state}.enter("a");
+  };
+  const Abandoned abandoned;
+  EXPECT_EQ(end_leftovers(left_by(abandoned, abandoned.born - 1), {}, patience).ended, 0U);
+  EXPECT_EQ(end_leftovers(left_by(abandoned, abandoned.born), {}, patience).ended, 1U);
+}
+
+TEST(Leftovers, that_are_written_down_lead_a_session_and_were_born_then) {
+  const auto start_one = [](bool leads) {
+    std::array<int, 2> ends{};
+    EXPECT_EQ(pipe(ends.data()), 0);
+    const pid_t process = fork();
+    if (process == 0) {
+      prctl(PR_SET_PDEATHSIG, SIGKILL);
+      if (leads) setsid();
+      (void)!write(ends[1], "x", 1);
+      while (true) pause();
+    }
+    char told = 0;
+    EXPECT_EQ(read(ends[0], &told, 1), 1);
+    close(ends[0]);
+    close(ends[1]);
+    return process;
+  };
+  const pid_t member = start_one(false);
+  const pid_t leader = start_one(true);
+  const auto ended = [](pid_t process, Ticks not_before, Ticks not_after) {
+    const Instance instance{
+        .name = new_instance(),
+        .space = process_space(),
+        .alive_until = ticks_now(),
+        .commands = {{.process = process, .not_before = not_before, .not_after = not_after}}};
+    return end_leftovers({instance}, {}, patience).ended;
+  };
+  EXPECT_EQ(ended(member, 0, ticks_now()), 0U);
+  const Ticks born = find_process(leader).value().start;
+  EXPECT_EQ(ended(leader, 0, born - 1), 0U);
+  EXPECT_EQ(ended(leader, born + 1, born + 1000), 0U);
+  EXPECT_EQ(ended(leader, born, born), 1U);
+  EXPECT_EQ(waitpid(leader, nullptr, 0), leader);
+  EXPECT_EQ(waitpid(member, nullptr, WNOHANG), 0);
+  kill(member, SIGKILL);
+  EXPECT_EQ(waitpid(member, nullptr, 0), member);
 }
 
 TEST(Leftovers, are_not_ended_under_a_daemon_that_lives) {
@@ -174,11 +238,34 @@ TEST(Leftovers, are_written_down_while_they_run) {
   ASSERT_EQ(before.size(), 1U);
   ASSERT_EQ(before[0].commands.size(), 1U);
   EXPECT_EQ(before[0].commands[0].process, second);
-  EXPECT_EQ(end_leftovers(before, patience).ended, 1U);
+  EXPECT_EQ(end_leftovers(before, {}, patience).ended, 1U);
   EXPECT_EQ(waitpid(second, nullptr, 0), second);
 
   // The file was replaced by the next one.
   EXPECT_THROW((void)instances.add(), std::runtime_error);
+}
+
+// As where a disk does not answer: the command was killed with its group, and a part of that is
+// still there.
+TEST(Leftovers, that_do_not_die_with_their_command_stay_written_down) {
+  TemporaryDirectory directory;
+  const std::string state = directory.file("state.db");
+  Instances instances{state};
+  (void)instances.enter("us");
+  instances.keep_only("us");
+  const CommandLine line = instances.add();
+  Spawner spawner;
+  const pid_t process =
+      spawner.spawn({.arguments = {"/bin/sh", "-c", "sleep 1000 & exit 0"}}, {}, line).process;
+  EXPECT_EQ(waitpid(process, nullptr, 0), process);
+  instances.keep(line, process);
+
+  const auto before = Instances{state}.enter("next");
+  ASSERT_EQ(before.size(), 1U);
+  ASSERT_EQ(before[0].commands.size(), 1U);
+  EXPECT_EQ(before[0].commands[0].process, process);
+  EXPECT_TRUE(before[0].commands[0].has_ended);
+  EXPECT_EQ(end_leftovers(before, {}, patience).ended, 1U);
 }
 
 // Leaves so few descriptors to the process.
@@ -206,12 +293,13 @@ TEST(Leftovers, are_all_ended_also_where_there_are_more_than_descriptors) {
   for (int i = 0; i < 20; ++i) {
     left.push_back(
         spawner
-            .spawn({.arguments = {"/bin/sleep", "1000"}}, {{std::string{instance_variable}, name}})
+            .spawn({.arguments = {"/bin/sleep", "1000"}},
+                   {{std::string{instance_variable}, name}, {std::string{fence_variable}, "7"}})
             .process);
   }
   {
     const FewDescriptors few{8};
-    const Sweep sweep = end_leftovers({{.name = name}}, patience);
+    const Sweep sweep = end_leftovers({{.name = name}}, {7}, patience);
     EXPECT_EQ(sweep.ended, left.size());
     EXPECT_THAT(sweep.remaining, testing::IsEmpty());
   }
@@ -224,7 +312,7 @@ TEST(Leftovers, are_all_ended_also_where_there_are_more_than_descriptors) {
 TEST(Leftovers, that_cannot_be_seen_for_want_of_descriptors_are_not_taken_for_gone) {
   for (const rlim_t left : {0, 1}) {
     const FewDescriptors few{left};
-    EXPECT_THROW((void)end_leftovers({{.name = new_instance()}}, patience), std::system_error);
+    EXPECT_THROW((void)end_leftovers({{.name = new_instance()}}, {}, patience), std::system_error);
   }
   const FewDescriptors none{0};
   EXPECT_THROW((void)find_process(getpid()), std::system_error);
@@ -241,8 +329,8 @@ TEST(Leftovers, of_names_that_cannot_be_read_are_not_taken_for_none) {
     FAIL() << "it was taken for empty";
   } catch (const std::runtime_error& error) {
     EXPECT_THAT(error.what(),
-                AllOf(HasSubstr(state + "-commands cannot be read: Is a directory"),
-                      HasSubstr("make it readable")));
+                AllOf(HasSubstr(state + "-commands\" is no regular file"),
+                      HasSubstr("end those commands and remove it")));
   }
 }
 
@@ -273,16 +361,25 @@ TEST(Leftovers, of_names_that_are_damaged_are_not_taken_for_none) {
 TEST(Leftovers, names_that_cannot_be_written_leave_the_file_as_it_was) {
   TemporaryDirectory directory;
   const std::string state = directory.file("state.db");
-  ASSERT_EQ(symlink("/dev/full", (state + "-commands-next").c_str()), 0);
-  try {
-    Instances{state}.enter("a");
-    FAIL() << "it was written";
-  } catch (const std::system_error& error) {
-    EXPECT_EQ(error.code().value(), ENOSPC);
+  {
+    const WriteFault full;
+    try {
+      Instances{state}.enter("a");
+      ADD_FAILURE() << "it was written";
+    } catch (const StoreError& error) {
+      EXPECT_THAT(error.what(), HasSubstr("-commands\" cannot be written: File too large"));
+    }
   }
   EXPECT_EQ(access((state + "-commands").c_str(), F_OK), -1);
   struct stat next {};
   EXPECT_EQ(lstat((state + "-commands-next").c_str(), &next), -1);
+}
+
+TEST(Leftovers, names_have_one_length) {
+  std::set<std::string> names;
+  for (int i = 0; i < 1000; ++i) names.insert(new_instance());
+  EXPECT_EQ(names.size(), 1000U);
+  for (const std::string& name : names) EXPECT_EQ(name.size(), 32U) << name;
 }
 
 TEST(Leftovers, names_are_kept_until_their_processes_are_gone) {

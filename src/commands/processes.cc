@@ -43,8 +43,11 @@ Ticks ticks_now() {
 }
 
 Contents read_whole(const std::string& path) {
+  return read_whole(Descriptor{open(path.c_str(), O_RDONLY | O_CLOEXEC)});
+}
+
+Contents read_whole(const Descriptor& file) {
   Contents contents;
-  const Descriptor file{open(path.c_str(), O_RDONLY | O_CLOEXEC)};
   std::array<char, 4096> chunk{};
   ssize_t size = -1;
   while (file.is_open() && (size = read(file.get(), chunk.data(), chunk.size())) > 0) {

@@ -10,6 +10,8 @@
 
 namespace dutiful {
 
+class Descriptor;
+
 // Since the host was started, in the unit in which /proc tells when a process was.
 using Ticks = std::int64_t;
 
@@ -47,5 +49,7 @@ struct Contents {
   int error = 0;  // why there is no more of it
 };
 [[nodiscard]] Contents read_whole(const std::string& path);
+// From where it stands. One that is not open tells errno.
+[[nodiscard]] Contents read_whole(const Descriptor& file);
 
 }  // namespace dutiful

@@ -42,8 +42,8 @@ ClockError::ClockError(Instant current_time)
             " ms since 1970-01-01, which is outside the years 1 to 9999; set the clock"),
       current_time_(current_time) {}
 
-TraceError::TraceError(std::string file, std::string reason)
-    : Error("The trace " + quote(file) + " " + reason),
+TraceError::TraceError(std::string file, std::string reason, std::exception_ptr cause)
+    : Error("The trace " + quote(file) + " " + reason, std::move(cause)),
       file_(std::move(file)),
       reason_(std::move(reason)) {}
 

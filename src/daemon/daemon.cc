@@ -32,6 +32,7 @@
 #include "daemon/stop_requests.h"
 #include "daemon/supervisor.h"
 #include "daemon/task_changes.h"
+#include "files/private_file.h"
 #include "runtime/pending_stop.h"
 #include "store/sqlite/state_file.h"
 #include "tasks/task_warnings.h"
@@ -65,8 +66,9 @@ class Daemon::Impl {
         }),
         overture_([this](const Event& event) { log(event); }),
         instance_(new_instance()),
-        instances_(resolve_state(options_.state)),
-        history_({.state = options_.state,
+        state_(resolve_state(options_.state)),
+        instances_(state_),
+        history_({.state = state_,
                   .runs_max = options_.history,
                   .on_failure = [this](const HistoryFailure& failure) { tell_history(failure); },
                   .on_recovery =
@@ -77,7 +79,7 @@ class Daemon::Impl {
                               {"lost", static_cast<std::int64_t>(recovery.lost)}});
                       }}),
         commands_(command_options()),
-        scheduler_({.state = options_.state,
+        scheduler_({.state = state_,
                     .repeated_minutes = options_.repeated_minutes,
                     .reinitialize = Reinitialize::reconcile,
                     .override = options_.override,
@@ -153,7 +155,7 @@ class Daemon::Impl {
 
   // Nothing of a daemon before may be left when the scheduler begins.
   void prepare() {
-    interrupted_ = interrupted_runs(options_.state, options_.now());
+    interrupted_ = interrupted_runs(state_, options_.now());
     sweep();
     swept_ = true;
   }
@@ -168,7 +170,9 @@ class Daemon::Impl {
 
   void sweep() {
     const auto before = instances_.enter(instance_, !interrupted_.empty());
-    const Sweep sweep = end_leftovers(before, leftovers_wait_max);
+    Fences fences;
+    for (const HistoryEntry& run : interrupted_) fences.insert(run.result.run.fence);
+    const Sweep sweep = end_leftovers(before, fences, leftovers_wait_max);
     if (sweep.ended > 0) {
       tell("LeftoversEnded", Level::warning, {{"count", static_cast<std::int64_t>(sweep.ended)}});
     }
@@ -286,11 +290,17 @@ class Daemon::Impl {
   }
 
   void tell_history(const HistoryFailure& failure) {
+    if (const FileRefused* refused = failure.refused) {
+      tell("AccessRefused",
+           Level::warning,
+           {{"what", refused->path()}, {"reason", refused->reason()}, {"who", refused->who()}});
+    }
     std::vector<EventField> fields{{"error", failure.error},
                                    {"waiting", static_cast<std::int64_t>(failure.waiting)},
                                    {"lost", static_cast<std::int64_t>(failure.lost)}};
     if (failure.next_try) {
-      fields.emplace_back("nextTryAt", format_utc(options_.now() + *failure.next_try));
+      const std::string at = format_utc(options_.now() + *failure.next_try);
+      fields.emplace_back("nextTryAt", at);
     }
     tell("HistoryFailed", Level::warning, std::move(fields));
   }
@@ -369,6 +379,7 @@ class Daemon::Impl {
   ScheduledTimes scheduled_;
   Overture overture_;
   const std::string instance_;
+  const std::string state_;  // what its links lead to now, whatever becomes of them
   Instances instances_;
   HistoryWriter history_;
   Commands commands_;

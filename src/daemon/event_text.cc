@@ -137,8 +137,8 @@ std::string said_of_trouble(std::string_view name, const Fields& fields) {
     return fields.message("error") + "; renamed to " + fields.text("file") + "; a new one begins";
   }
   if (name == "AccessRefused") {
-    return "access to " + fields.text("what") + " refused: " + fields.text("reason") + " by " +
-           fields.text("who");
+    return "access to " + fields.text("what") + " refused: " + fields.text("reason") + " (" +
+           fields.text("who") + ')';
   }
   if (name == "ClockOutOfRange")
     return fields.message("error") + "; nothing starts until it is back in range";

@@ -146,8 +146,8 @@ TEST(EventText, tells_who_was_refused_what) {
                   {"reason", std::string{"the state is in use"}},
                   {"who", std::string{"process 7"}}},
                  Zone::utc()),
-            "2025-07-01 10:00:00  dutiful  access to /srv/jobs.db refused: the state is in use by "
-            "process 7");
+            "2025-07-01 10:00:00  dutiful  access to /srv/jobs.db refused: the state is in use "
+            "(process 7)");
 }
 
 TEST(EventText, tells_how_many_runs_the_history_lacks) {

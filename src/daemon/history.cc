@@ -7,6 +7,7 @@
 #include <ranges>
 #include <utility>
 
+#include "files/private_file.h"
 #include "runtime/back_off.h"
 #include "store/sqlite/state_file.h"
 
@@ -194,6 +195,8 @@ void HistoryWriter::report(const std::exception_ptr& error,
       std::rethrow_exception(error);
     } catch (const std::bad_alloc&) {
       report("memory is exhausted", next_try);
+    } catch (const FileRefused& refused) {
+      report(refused.what(), next_try, &refused);
     } catch (const std::exception& exception) {
       report(exception.what(), next_try);
     }
@@ -202,8 +205,11 @@ void HistoryWriter::report(const std::exception_ptr& error,
   }
 }
 
-void HistoryWriter::report(const std::string& error, std::optional<Duration> next_try) {
-  HistoryFailure failure{.error = error, .waiting = 0, .lost = 0, .next_try = next_try};
+void HistoryWriter::report(const std::string& error,
+                           std::optional<Duration> next_try,
+                           const FileRefused* refused) {
+  HistoryFailure failure{
+      .error = error, .waiting = 0, .lost = 0, .next_try = next_try, .refused = refused};
   {
     const Lock lock{mutex_};
     failure.waiting = entries_.size();

@@ -19,15 +19,18 @@
 
 namespace dutiful {
 
+class FileRefused;
+
 // <state>-history
 [[nodiscard]] std::string history_of(const std::string& state);
 
 // The history cannot be written.
 struct HistoryFailure {
   std::string error;
-  std::size_t waiting;                 // runs that are kept, to be written later
-  std::size_t lost;                    // runs that were dropped; each is told once
-  std::optional<Duration> next_try{};  // none: the writer ends
+  std::size_t waiting;                   // runs that are kept, to be written later
+  std::size_t lost;                      // runs that were dropped; each is told once
+  std::optional<Duration> next_try{};    // none: the writer ends
+  const FileRefused* refused = nullptr;  // the reason, if it is this
 };
 // It can be written again.
 struct HistoryRecovery {
@@ -80,7 +83,9 @@ class HistoryWriter {
   void drop_oldest() REQUIRES(mutex_);
   std::exception_ptr write(Batch& batch) noexcept;
   void report(const std::exception_ptr& error, std::optional<Duration> next_try) noexcept;
-  void report(const std::string& error, std::optional<Duration> next_try);
+  void report(const std::string& error,
+              std::optional<Duration> next_try,
+              const FileRefused* refused = nullptr);
   void report_recovery(std::size_t written) noexcept;
 
   const Options options_;

@@ -22,6 +22,7 @@ std::optional<HistoryEntry> unfinished_run(const TaskStatus& task, Instant now) 
   run.task = task.name;
   run.pulse = task.pulse.value_or(now);
   run.attempt = task.attempt;
+  run.fence = task.fence;
   run.started = task.last_attempt.value_or(now);
   entry.reason_known = task.reason.has_value();
   if (task.reason) run.reason = *task.reason;

@@ -1,6 +1,7 @@
 #include "daemon/history_file.h"
 
 #include <array>
+#include <filesystem>
 #include <limits>
 #include <string_view>
 
@@ -9,6 +10,7 @@
 #include <unistd.h>
 
 #include "daemon/history_error.h"
+#include "files/private_file.h"
 
 namespace dutiful {
 namespace {
@@ -166,10 +168,13 @@ HistoryEntry read_entry(const Row& row) {
   return entry;
 }
 
-// What commands write may be meant for nobody else.
+// What commands write may be meant for nobody else. SQLite gives its own files the same mode.
 const std::string& made_private(const std::string& path) {
-  const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  if (descriptor >= 0) ::close(descriptor);  // where it cannot be had, SQLite says why
+  const PrivateFile file = open_or_make_private(path, O_RDWR);
+  if (file.descriptor >= 0) ::close(file.descriptor);  // where it cannot be had, SQLite says why
+  for (const char* suffix : {"-wal", "-shm", "-journal"}) {
+    check_private(path + suffix, Demand::ours_alone);
+  }
   return path;
 }
 
@@ -194,7 +199,7 @@ HistoryFile::HistoryFile(const std::string& path)
 
 std::optional<HistoryFile::Identity> HistoryFile::identify(const std::string& path) {
   struct stat status {};
-  if (stat(path.c_str(), &status) != 0) return std::nullopt;
+  if (lstat(path.c_str(), &status) != 0) return std::nullopt;
   return Identity{status.st_dev, status.st_ino};
 }
 
@@ -274,6 +279,9 @@ std::vector<HistoryEntry> read_history_file(const std::string& path,
                                             const std::optional<std::string>& task,
                                             std::size_t count) {
   std::vector<HistoryEntry> entries;
+  if (std::error_code error; std::filesystem::is_symlink(path, error)) {
+    throw DatabaseError(path, "is a symbolic link, which is not followed; remove it");
+  }
   const Database database{path, Database::Access::read_only};
   if (database.check_format(format) == 0) return entries;
   std::string sql = "SELECT ";

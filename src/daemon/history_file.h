@@ -22,6 +22,7 @@ namespace dutiful {
 // Open to write; made where there is none. Everything here throws DatabaseError.
 class HistoryFile {
  public:
+  // Throws FileError for a link, and for a file of another user.
   explicit HistoryFile(const std::string& path);
 
   // Whether the path still leads to it. Where somebody has removed or replaced it, nobody would

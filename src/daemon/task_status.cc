@@ -59,6 +59,7 @@ TaskStatus recorded_status(const TaskConfig& config, const TaskProgress& progres
       .cron = config.cron,
       .state = progress.orphan_pending ? TaskStatus::State::interrupted : state_of(progress.state),
       .attempt = progress.attempt,
+      .fence = progress.fence,
       .reason = recorded_reason(progress),
       .pulse = happened(progress.pulse),
       .last_attempt = happened(progress.last_attempt),

@@ -23,7 +23,8 @@ struct TaskStatus {
   std::string name{};
   std::string cron{};
   State state = State::awaiting_run;
-  std::uint32_t attempt = 0;       // of the newest run, as the next three
+  std::uint32_t attempt = 0;  // of the newest run, as the next four
+  std::uint64_t fence = 0;
   std::optional<Reason> reason{};  // where the record tells it
   std::optional<Instant> pulse{};
   std::optional<Instant> last_attempt{};

@@ -7,6 +7,7 @@
 #include <dutiful/errors.h>
 
 #include "core/message_of.h"
+#include "files/private_file.h"
 #include "time/iso8601.h"
 
 namespace dutiful {
@@ -140,17 +141,29 @@ void Reporter::initialization_failed(const std::exception_ptr& error, Instant no
     std::rethrow_exception(error);
   } catch (const SchedulerAlreadyActiveError&) {
     return;
+  } catch (...) {
+    access_refused(error, now);
+  }
+  tell("SchedulerInitializationFailed", Level::warning, now, {{"error", message_of(error)}});
+}
+
+void Reporter::access_refused(const std::exception_ptr& error, Instant now) {
+  if (!sink_ || !error) return;
+  const auto refused =
+      [&](const std::string& what, const std::string& why, const std::string& who) {
+        tell("AccessRefused", Level::warning, now, {{"what", what}, {"reason", why}, {"who", who}});
+      };
+  try {
+    std::rethrow_exception(error);
   } catch (const StateHeldError& held) {
-    tell("AccessRefused",
-         Level::warning,
-         now,
-         {{"what", held.state()},
-          {"reason", std::string{"the state is in use"}},
-          {"who", held.holder()}});
+    refused(held.state(), "the state is in use", held.holder());
+  } catch (const FileRefused& file) {
+    refused(file.path(), file.reason(), file.who());
+  } catch (const Error& other) {
+    access_refused(other.cause(), now);
   } catch (...) {
     // Of others there is no more to say than that it failed.
   }
-  tell("SchedulerInitializationFailed", Level::warning, now, {{"error", message_of(error)}});
 }
 
 void Reporter::stop_requested(Instant now) {

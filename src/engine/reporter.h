@@ -23,6 +23,10 @@ class Reporter {
   // None of one that is refused because the scheduler is active (seed-004: "Events: None").
   void initialization_failed(const std::exception_ptr& error, Instant now);
 
+  // If that is why something failed: the state is held by another, or a file of ours is somebody
+  // else's or a link. The error may be the cause of the one that is given.
+  void access_refused(const std::exception_ptr& error, Instant now);
+
   void stop_requested(Instant now);
   void stopped(Instant now);
 

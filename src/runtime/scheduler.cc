@@ -157,8 +157,15 @@ class Scheduler::Impl {
                      {{"file", damaged.file},
                       {"error", "The trace " + quote(options.trace) + ' ' + damaged.reason}});
     };
-    return std::make_unique<TraceFile>(
-        options.trace, header_of(calendar.zone(), policies_), calendar.zone(), std::move(listener));
+    try {
+      return std::make_unique<TraceFile>(options.trace,
+                                         header_of(calendar.zone(), policies_),
+                                         calendar.zone(),
+                                         std::move(listener));
+    } catch (const TraceError&) {
+      reporter_.access_refused(std::current_exception(), clock_->now());
+      throw;
+    }
   }
 
   void tell_violated(const theory::Violation& violation) {

@@ -13,6 +13,7 @@
 
 #include <dutiful/errors.h>
 
+#include "files/private_file.h"
 #include "runtime/damaged_trace.h"
 #include "sync/try_again.h"
 #include "text/quote.h"
@@ -98,16 +99,23 @@ void TraceFile::open_file() {
   // Whoever had it before may have set it aside while this one waited for the lock.
   constexpr int tries_max = 10;
   for (int tries = 1; tries <= tries_max; ++tries) {
-    descriptor_ = open(file_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-    if (descriptor_ < 0) {
-      fail(std::string{"cannot be written: "} + std::strerror(errno) +
-           "; check that its directory exists and may be written");
-    }
+    descriptor_ = open_for_ourselves();
     lock_file();
     if (is_in_place()) return;
     close(std::exchange(descriptor_, -1));
   }
   fail("is replaced again and again; use another file");
+}
+
+int TraceFile::open_for_ourselves() {
+  try {
+    const PrivateFile file = open_or_make_private(file_, O_RDWR | O_APPEND);
+    if (file.descriptor >= 0) return file.descriptor;
+    fail(std::string{"cannot be written: "} + std::strerror(file.error) +
+         "; check that its directory exists and may be written");
+  } catch (const FileError& error) {
+    throw TraceError(file_, error.description(), std::current_exception());
+  }
 }
 
 void TraceFile::lock_file() {

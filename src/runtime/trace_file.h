@@ -38,7 +38,7 @@ struct TraceListener {
 // has crashed.
 class TraceFile : public TraceSink {
  public:
-  // Throws TraceError.
+  // Throws TraceError: also for a link, and for a file of another user.
   TraceFile(std::string file, TraceHeader header, const Zone& zone, TraceListener listener);
   ~TraceFile() override;
   TraceFile(const TraceFile&) = delete;
@@ -51,6 +51,7 @@ class TraceFile : public TraceSink {
 
  private:
   void open_file();
+  [[nodiscard]] int open_for_ourselves();
   void lock_file();
   [[nodiscard]] bool is_in_place() const;
   // These return what is damaged, or nothing.

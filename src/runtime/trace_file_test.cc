@@ -14,6 +14,7 @@
 
 #include <dutiful/errors.h>
 
+#include "support/disk_faults.h"
 #include "support/temporary_directory.h"
 #include "support/times.h"
 
@@ -310,10 +311,26 @@ TEST_F(TraceFileTest, is_the_file_of_that_name_once_it_is_locked) {
   EXPECT_EQ(text(".damaged-1"), "");
 }
 
-// /dev/full takes nothing.
 TEST_F(TraceFileTest, says_that_the_disk_is_full) {
-  file = "/dev/full";
+  const WriteFault full;
   EXPECT_THAT(refusal(), HasSubstr("cannot be written"));
+}
+
+TEST_F(TraceFileTest, is_for_its_owner_alone_and_never_behind_a_link) {
+  (void)open();
+  const auto mode = [&] { return std::filesystem::status(file).permissions(); };
+  EXPECT_EQ(mode(), std::filesystem::perms{0600});
+  std::filesystem::permissions(file, std::filesystem::perms{0644});
+  (void)open();
+  EXPECT_EQ(mode(), std::filesystem::perms{0600});
+
+  const std::string target = file;
+  file = directory.file("link");
+  std::filesystem::create_symlink(target, file);
+  EXPECT_THAT(refusal(), HasSubstr("is a symbolic link, which is not followed"));
+  std::filesystem::remove(target);
+  EXPECT_THAT(refusal(), HasSubstr("is a symbolic link"));
+  EXPECT_FALSE(std::filesystem::exists(target));
 }
 
 TEST_F(TraceFileTest, judges_what_is_added_and_not_what_was_there) {

@@ -35,10 +35,11 @@ class Process {
  public:
   using Variables = std::vector<std::pair<std::string, std::string>>;
 
+  // `before` is called in the process itself, and says whether it may go on.
   explicit Process(const std::vector<std::string>& arguments,
                    const Variables& variables = {},
                    const std::vector<int>& closed = {},
-                   const std::function<void()>& become = {}) {
+                   const std::function<bool()>& become = {}) {
     int out[2];
     int err[2];
     if (pipe2(out, O_CLOEXEC) != 0 || pipe2(err, O_CLOEXEC) != 0) throw std::runtime_error("pipe");
@@ -53,10 +54,8 @@ class Process {
       std::vector<char*> texts{const_cast<char*>(DUTIFUL_PROGRAM)};
       for (const std::string& text : arguments) texts.push_back(const_cast<char*>(text.c_str()));
       texts.push_back(nullptr);
-      if (become) {
-        become();
-        fexecve(program, texts.data(), environ);
-      }
+      if (become && !become()) _exit(126);
+      if (become) execveat(program, "", texts.data(), environ, AT_EMPTY_PATH);
       execv(DUTIFUL_PROGRAM, texts.data());
       _exit(127);
     }

@@ -144,6 +144,54 @@ TEST_F(DutifulRun, leaves_alone_what_a_command_left_on_purpose_before_a_clean_st
   go.release();
 }
 
+TEST_F(DutifulRun, leaves_alone_what_a_finished_run_left_on_purpose_also_after_a_crash) {
+  // One service in a session of its own, and one in that of its command.
+  const Fifo ready = fifo("ready");
+  const Fifo also_ready = fifo("also_ready");
+  const Fifo go = fifo("go");
+  const Fifo interrupted = fifo("interrupted");
+  const auto serve = [&](const Fifo& told) {
+    return " sh -c 'echo $$ > " + told.path() + "; read go < " + go.path() + "' > /dev/null 2>&1 &";
+  };
+  write(task("a", "(setsid" + serve(ready) + "); nohup" + serve(also_ready)) +
+        task("b",
+             "(setsid sh -c 'echo $$ > " + interrupted.path() +
+                 "; exec sleep 1000' &); exec sleep 1000"));
+  std::vector<int> services;
+  const auto handle_of = [](const Fifo& told) {
+    return static_cast<int>(syscall(SYS_pidfd_open, std::stoi(told.read_text()), 0));
+  };
+  int left = -1;
+  {
+    Process daemon{arguments()};
+    services = {handle_of(ready), handle_of(also_ready)};
+    left = handle_of(interrupted);
+    daemon.await("TaskRunCompleted", "a");
+    daemon.signal(SIGKILL);
+    daemon.end();
+  }
+  write("");
+  Process daemon{arguments()};
+  EXPECT_EQ(daemon.await("LeftoversEnded")["count"], 2);
+  daemon.await("TaskFileLoaded");
+  const auto has_ended = [](int handle, std::chrono::milliseconds wait) {
+    pollfd death{.fd = handle, .events = POLLIN, .revents = 0};
+    return poll(&death, 1, static_cast<int>(wait.count())) == 1;
+  };
+  EXPECT_TRUE(has_ended(left, std::chrono::milliseconds{0}));
+  for (const int service : services) EXPECT_FALSE(has_ended(service, std::chrono::milliseconds{0}));
+  daemon.signal(SIGTERM);
+  EXPECT_EQ(daemon.end().status, 0);
+  for (const int service : services) {
+    if (!has_ended(service, std::chrono::milliseconds{0})) go.release();
+  }
+  for (const int service : services) {
+    EXPECT_TRUE(has_ended(service, patience));
+    close(service);
+  }
+  close(left);
+}
+
 TEST_F(DutifulRun, reaps_descendants_that_have_lost_their_parent) {
   const Fifo ready = fifo("ready");
   const Fifo go = fifo("go");
@@ -271,8 +319,8 @@ TEST_F(DutifulRun, forgets_nothing_where_it_cannot_start) {
   std::filesystem::rename(names, directory.file("names"));
   std::filesystem::create_directory(names);
   const Ended refused = run_to_end(arguments());
-  EXPECT_EQ(refused.status, 1);
-  EXPECT_THAT(refused.err, HasSubstr("cannot be read: Is a directory"));
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_THAT(refused.err, HasSubstr("-commands\" is no regular file"));
   EXPECT_THAT(refused.out, Not(HasSubstr("TaskRun")));
   EXPECT_EQ(shown(), before);  // no run more, and no attempt
 

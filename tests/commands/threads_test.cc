@@ -39,13 +39,11 @@ class LimitedUser : public Threads {
       if (chown(name.c_str(), user, user) != 0) throw std::runtime_error("chown");
     }
     // A sanitizer that looks for leaks at the end would need a process of its own.
-    return Process{
-        arguments(more), {{"ASAN_OPTIONS", "detect_leaks=0"}}, {}, [=] {
-          const rlimit limit{.rlim_cur = processes, .rlim_max = processes};
-          if (setgid(user) != 0 || setuid(user) != 0 || setrlimit(RLIMIT_NPROC, &limit) != 0) {
-            _exit(126);
-          }
-        }};
+    return Process{arguments(more), {{"ASAN_OPTIONS", "detect_leaks=0"}}, {}, [=] {
+                     const rlimit limit{.rlim_cur = processes, .rlim_max = processes};
+                     return setgid(user) == 0 && setuid(user) == 0 &&
+                            setrlimit(RLIMIT_NPROC, &limit) == 0;
+                   }};
   }
 };
 

@@ -1,9 +1,12 @@
 // Section V of the rules: the log contract. Each event comes, with its level and its fields.
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <mutex>
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "conformance/world.h"
 #include "support/journal.h"
@@ -407,6 +410,57 @@ TEST(V, a_state_that_another_holds_is_access_refused) {
   EXPECT_EQ(Log::text(*refused, "who"), who);
   EXPECT_NE(who, "");
   EXPECT_THROW(holder.initialize({}), SchedulerAlreadyActiveError);
+}
+
+// Somebody else may have put it there.
+TEST(V, a_file_behind_a_link_is_access_refused) {
+  const TemporaryDirectory directory;
+  const std::string state = directory.file("state.db");
+  std::filesystem::create_symlink("elsewhere", state + "-owner");
+  Log log;
+  Scheduler scheduler{{.state = state, .zone = Zone::utc(), .events = log.sink()}};
+  EXPECT_THROW(scheduler.initialize({}), StoreError);
+  EXPECT_EQ(
+      log.names(),
+      (std::vector<std::string>{
+          "SchedulerInitializationStarted", "AccessRefused", "SchedulerInitializationFailed"}));
+  const Event* refused = log.find("AccessRefused");
+  ASSERT_NE(refused, nullptr);
+  EXPECT_EQ(refused->level, Level::warning);
+  EXPECT_EQ(Log::text(*refused, "what"), state + "-owner");
+  EXPECT_EQ(Log::text(*refused, "reason"), "the file is a symbolic link");
+  EXPECT_NE(Log::text(*refused, "who"), "");
+
+  const std::string trace = directory.file("trace");
+  std::filesystem::create_symlink("elsewhere", trace);
+  Log other;
+  EXPECT_THROW(
+      Scheduler({.state = state, .zone = Zone::utc(), .events = other.sink(), .trace = trace}),
+      TraceError);
+  ASSERT_NE(other.find("AccessRefused"), nullptr);
+  EXPECT_EQ(Log::text(*other.find("AccessRefused"), "what"), trace);
+  EXPECT_FALSE(std::filesystem::exists(directory.file("elsewhere")));
+}
+
+TEST(V, a_file_of_another_owner_is_access_refused) {
+  if (geteuid() != 0) GTEST_SKIP() << "needs root, to give a file away";
+  const TemporaryDirectory directory;
+  const std::string state = directory.file("state.db");
+  for (const char* ending : {"", "-owner", "-wal", "-shm", "-journal"}) {
+    const std::string file = state + ending;
+    std::ofstream{file} << "";
+    constexpr uid_t nobody = 65534;
+    ASSERT_EQ(chown(file.c_str(), nobody, nobody), 0);
+    Log log;
+    Scheduler scheduler{{.state = state, .zone = Zone::utc(), .events = log.sink()}};
+    EXPECT_THROW(scheduler.initialize({}), StoreError) << file;
+    const Event* refused = log.find("AccessRefused");
+    ASSERT_NE(refused, nullptr) << file;
+    EXPECT_EQ(Log::text(*refused, "what"), file);
+    EXPECT_EQ(Log::text(*refused, "reason"), "the file belongs to another user");
+    EXPECT_NE(Log::text(*refused, "who"), "");
+    std::filesystem::remove(file);
+  }
 }
 
 }  // namespace

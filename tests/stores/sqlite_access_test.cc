@@ -9,6 +9,7 @@
 
 #include "store/sqlite/holder.h"
 #include "stores/sqlite_in_test.h"
+#include "support/another_user.h"
 
 namespace dutiful {
 namespace {
@@ -57,8 +58,11 @@ TEST_F(Unprivileged, is_told_of_a_directory_that_may_not_be_written) {
 
 TEST_F(Unprivileged, is_told_of_a_state_that_may_not_be_written) {
   make_state();
-  std::filesystem::remove(path + "-owner");
   std::filesystem::permissions(directory.file("."), std::filesystem::perms{0777});
+  for (const char* part : {"", "-owner"}) {
+    if (geteuid() != 0) continue;
+    ASSERT_EQ(chown((path + part).c_str(), another_user, another_user), 0);
+  }
   std::filesystem::permissions(path, std::filesystem::perms{0444});
   const std::string before = bytes();
   EXPECT_THAT(error_as_nobody([&] {
@@ -69,14 +73,32 @@ TEST_F(Unprivileged, is_told_of_a_state_that_may_not_be_written) {
   EXPECT_EQ(bytes(), before);
 }
 
+// Not even where its mode would let others.
+TEST_F(Unprivileged, is_not_let_at_the_state_of_another_user) {
+  DUTIFUL_NEEDS_ANOTHER_USER();
+  make_state();
+  std::filesystem::permissions(directory.file("."), std::filesystem::perms{0777});
+  for (const char* part : {"-owner", ""}) {
+    for (const mode_t mode : {0600, 0666}) {
+      std::filesystem::permissions(path + part, std::filesystem::perms{mode});
+      EXPECT_THAT(
+          error_as_nobody([&] { (void)open_sqlite_store(path); }),
+          AllOf(HasSubstr(path + part + "\" belongs to root"), HasSubstr("run it as root")));
+    }
+    std::filesystem::remove(path + "-owner");
+  }
+}
+
 TEST_F(Unprivileged, is_told_who_may_read_a_state) {
   if (geteuid() != 0) GTEST_SKIP() << "needs root, to become somebody else";
   make_state();
   std::filesystem::permissions(directory.file("."), std::filesystem::perms{0755});
-  std::filesystem::permissions(path, std::filesystem::perms{0600});
-  EXPECT_THAT(error_as_nobody([&] { (void)read_sqlite_state(path); }),
-              AllOf(HasSubstr(path + "\" may not be read by "),
-                    HasSubstr(": it belongs to root; ask as root, or let others read it")));
+  for (const mode_t mode : {0600, 0644}) {
+    std::filesystem::permissions(path, std::filesystem::perms{mode});
+    EXPECT_THAT(error_as_nobody([&] { (void)read_sqlite_state(path); }),
+                AllOf(HasSubstr(path + "\" belongs to root, and may not be read by "),
+                      HasSubstr("; run this as root")));
+  }
   std::filesystem::permissions(directory.file("."), std::filesystem::perms{0700});
   EXPECT_THAT(error_as_nobody([&] { (void)read_sqlite_state(path); }),
               HasSubstr("Permission denied; check the permissions of the directories above it"));
@@ -90,6 +112,10 @@ TEST_F(Unprivileged, reads_a_state_with_a_log_where_that_has_its_index) {
   const std::string left = directory.file("left.db");
   for (const char* part : {"", "-wal", "-shm"}) {
     std::filesystem::copy_file(path + part, left + part);
+    if (geteuid() != 0) continue;
+    for (const std::string& state : {path, left}) {
+      ASSERT_EQ(chown((state + part).c_str(), another_user, another_user), 0);
+    }
   }
   const auto read = [&](const std::string& state) {
     return error_as_nobody([&] {
@@ -106,8 +132,8 @@ TEST_F(Unprivileged, reads_a_state_with_a_log_where_that_has_its_index) {
   std::filesystem::permissions(elsewhere.file("."), std::filesystem::perms{0755});
   std::filesystem::create_symlink(left, elsewhere.file("link.db"));
   EXPECT_THAT(read(elsewhere.file("link.db")), HasSubstr("its log has no index"));
-  std::filesystem::permissions(left + "-wal", std::filesystem::perms{0600});
-  EXPECT_THAT(read(left), HasSubstr("left.db-wal\", which belongs to it, may not be read by "));
+  ASSERT_EQ(chown((left + "-wal").c_str(), 0, 0), 0);
+  EXPECT_THAT(read(left), HasSubstr("left.db-wal\", which belongs to it, belongs to root"));
 }
 
 // Its log is empty, but will not be for long.
@@ -118,9 +144,11 @@ TEST_F(Unprivileged, does_not_read_past_the_log_of_a_state_that_somebody_holds) 
   tamper("PRAGMA wal_checkpoint(TRUNCATE)");
   ASSERT_EQ(std::filesystem::file_size(path + "-wal"), 0);
   std::filesystem::permissions(directory.file("."), std::filesystem::perms{0755});
-  std::filesystem::permissions(path + "-shm", std::filesystem::perms{0600});
+  for (const char* part : {"", "-owner", "-wal"}) {
+    ASSERT_EQ(chown((path + part).c_str(), another_user, another_user), 0);
+  }
   EXPECT_THAT(error_as_nobody([&] { (void)read_sqlite_state(path); }),
-              HasSubstr("state.db-shm\", which belongs to it, may not be read by "));
+              HasSubstr("state.db-shm\", which belongs to it, belongs to root"));
   holder.be_killed();
 }
 
@@ -139,10 +167,13 @@ TEST_F(Sqlite, is_read_while_another_holds_it) {
   EXPECT_EQ(records, holder->load().records);
 }
 
-TEST_F(Sqlite, is_read_by_who_may_not_write) {
+TEST_F(Sqlite, is_read_by_its_owner_who_may_not_write_the_directory) {
   if (geteuid() != 0) GTEST_SKIP() << "needs root, to become somebody else";
   make_state();
   chmod(directory.file("").c_str(), 0755);
+  for (const char* part : {"", "-owner"}) {
+    ASSERT_EQ(chown((path + part).c_str(), another_user, another_user), 0);
+  }
   const pid_t reader = fork();
   if (reader == 0) {
     if (setgid(65534) != 0 || setuid(65534) != 0) _exit(2);

@@ -35,12 +35,12 @@ TEST_F(Sqlite, writes_its_name_into_nothing_else) {
   const std::string precious = directory.file("precious");
   std::ofstream{precious} << "precious";
   std::filesystem::create_symlink(precious, path + "-owner");
-  EXPECT_THAT(open_error(), HasSubstr("-owner is no regular file; remove it"));
+  EXPECT_THAT(open_error(), HasSubstr("-owner\" is a symbolic link, which is not followed"));
   EXPECT_EQ(std::filesystem::file_size(precious), 8);
 
   std::filesystem::remove(path + "-owner");
   ASSERT_EQ(mkfifo((path + "-owner").c_str(), 0600), 0);
-  EXPECT_THAT(open_error(), HasSubstr("-owner is no regular file; remove it"));
+  EXPECT_THAT(open_error(), HasSubstr("-owner\" is no regular file; remove it"));
 }
 
 TEST_F(Sqlite, leaves_the_log_of_another_program_to_it) {

@@ -5,11 +5,11 @@
 #include <filesystem>
 
 #include <fcntl.h>
-#include <pwd.h>
 #include <sqlite3.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "files/private_file.h"
 #include "store/sqlite/holder.h"
 #include "store/sqlite/schema.h"
 #include "store/sqlite/state_file.h"
@@ -120,11 +120,6 @@ std::string uri_of(const std::string& path) {
   return uri;
 }
 
-std::string user_name(uid_t user) {
-  const passwd* entry = getpwuid(user);
-  return entry != nullptr ? entry->pw_name : "the user " + std::to_string(user);
-}
-
 // Why a file cannot be read, which SQLite does not tell; empty where it can. Opens nothing: to
 // close it again would take away SQLite's locks.
 std::string unreadable(const std::string& path) {
@@ -139,11 +134,15 @@ std::string unreadable(const std::string& path) {
                       : "; give the one that dutiful run uses");
   }
   if (std::string reason = why_no_file(path); !reason.empty()) return reason;
+  // Also where its mode would let others read it: SQLite would make files for them beside it that
+  // its owner could not use, and lock it.
+  if (geteuid() != 0 && geteuid() != status.st_uid) {
+    const std::string owner = user_name(status.st_uid);
+    return "belongs to " + owner + ", and may not be read by " + user_name(geteuid()) +
+           "; run this as " + (status.st_uid == 0 ? owner : owner + " or root");
+  }
   if (faccessat(AT_FDCWD, path.c_str(), R_OK, AT_EACCESS) == 0) return "";
-  if (errno != EACCES) return std::string{"cannot be read: "} + std::strerror(errno);
-  const std::string owner = user_name(status.st_uid);
-  return "may not be read by " + user_name(geteuid()) + ": it belongs to " + owner + "; ask as " +
-         (status.st_uid == 0 ? owner : owner + " or root") + ", or let others read it";
+  return std::string{"cannot be read: "} + std::strerror(errno) + "; check its permissions";
 }
 
 bool holds_anything(const std::string& path) {

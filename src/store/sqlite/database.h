@@ -74,8 +74,8 @@ class DatabaseError : public StoreError {
 // words that help, and holds no SQL. Its cause has SQLite's own words.
 class Database {
  public:
-  // The first makes the file where there is none; the second changes nothing, and needs no more
-  // than the right to read.
+  // The first makes the file where there is none; the second changes nothing, is only for the owner
+  // of the file and for root, and needs no more than the right to read.
   enum class Access { read_write, read_only };
   // Waits so long for others that keep it from writing or from a checkpoint.
   explicit Database(std::string path,

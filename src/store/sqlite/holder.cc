@@ -81,8 +81,8 @@ Service read_service(const std::string& state) {
                    .trouble = quote(path) + " cannot be read: " + std::strerror(error) +
                               "; ask as root, or as who runs the daemon"};
   };
-  // Not a pipe, say, that nobody writes to.
-  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  // Not a pipe, say, that nobody writes to, nor whatever a link leads to.
+  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
   if (descriptor < 0) return errno == ENOENT ? Service{} : unknown(errno);
   struct flock lock {
     .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 0, .l_len = 0, .l_pid = 0

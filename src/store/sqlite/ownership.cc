@@ -12,6 +12,7 @@
 
 #include <dutiful/errors.h>
 
+#include "files/private_file.h"
 #include "store/sqlite/holder.h"
 #include "store/sqlite/state_file.h"
 #include "sync/mutex.h"
@@ -32,15 +33,6 @@ bool lock(int descriptor, off_t start, off_t length) {
     .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = start, .l_len = length, .l_pid = 0
   };
   return fcntl(descriptor, F_OFD_SETLK, &range) == 0;
-}
-
-// Opens a file, and makes it where there is none. Says whether it was made.
-bool open_or_make(const std::string& path, int flags, int& descriptor) {
-  descriptor = open(path.c_str(), flags | O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-  if (descriptor >= 0) return true;
-  // What is there may still be a link to nothing.
-  descriptor = open(path.c_str(), flags | O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-  return false;
 }
 
 // How often a file may be removed between its opening and its lock: each time somebody has given
@@ -78,24 +70,53 @@ class Ownership::HeldHere {
 };
 
 Ownership::Ownership(const std::string& state)
-    : state_(state), name_(owner_file_of(state)), log_(file_beside(state, "-wal")) {
+    : state_(resolve_state(state)), name_(state_ + "-owner"), log_(state_ + "-wal") {
   refuse_others();
   try {
     lock_name();
     lock_state();
-    for (const char* suffix : {"", "-owner"}) {
-      watched_.push_back({.path = file_beside(state, suffix)});
-    }
-    for (const char* suffix : {"-wal", "-shm"}) {
-      watched_.push_back({.path = file_beside(state, suffix), .is_log = true});
+    watched_ = {{.path = state_},
+                {.path = name_},
+                {.path = log_, .is_log = true},
+                {.path = state_ + "-shm", .is_log = true}};
+    // SQLite gives its files the mode of the state.
+    if (has_mark_of_state(state_descriptor_)) {
+      make_private();
+    } else {
+      check_files(Demand::ours);
     }
     predecessor_ = read_name(name_descriptor_);
     write_holder(name_descriptor_, this_process());
+  } catch (const FileError& error) {
+    put_back();
+    release();
+    refuse(error);
   } catch (...) {
     put_back();
     release();
     throw;
   }
+}
+
+void Ownership::make_private() {
+  try {
+    check_files(Demand::ours_alone);
+  } catch (const FileError& error) {
+    refuse(error);
+  }
+}
+
+void Ownership::check_files(Demand demand) const {
+  check_private(state_, state_descriptor_, demand);
+  for (const char* suffix : {"-wal", "-shm", "-journal"}) check_private(state_ + suffix, demand);
+}
+
+// Called by a handler of the error, which is the cause.
+void Ownership::refuse(const FileError& error) const {
+  throw StoreError(
+      state_,
+      error.path() == state_ ? error.description() : std::string{"cannot be used: "} + error.what(),
+      std::current_exception());
 }
 
 Ownership::~Ownership() {
@@ -160,14 +181,8 @@ bool Ownership::lock_soon(int descriptor, off_t start, off_t length) const {
 
 void Ownership::lock_name() {
   for (int removals = 0; removals < removals_max; ++removals) {
-    // It will be written to, so it must not lead elsewhere.
-    const bool made = open_or_make(name_, O_NOFOLLOW | O_NONBLOCK, name_descriptor_);
-    const int failure = name_descriptor_ < 0 ? errno : 0;
-    struct stat status {};
-    if (failure == ELOOP ||
-        (failure == 0 && fstat(name_descriptor_, &status) == 0 && !S_ISREG(status.st_mode))) {
-      throw StoreError(state_, "cannot be locked: " + name_ + " is no regular file; remove it");
-    }
+    const auto [descriptor, made, failure] = open_or_make_private(name_, O_RDWR);
+    name_descriptor_ = descriptor;
     if (failure != 0) {
       throw StoreError(state_,
                        "cannot be locked: " + name_ + ": " + std::strerror(failure) +
@@ -198,10 +213,12 @@ void Ownership::lock_state() {
     if (found && here.states.contains(*found)) {
       throw StateHeldError(state_, "this process, by another name of the file");
     }
-    const bool made = open_or_make(state_, O_NONBLOCK, state_descriptor_);
-    if (state_descriptor_ < 0) {
+    // It may be a file of another program, whose mode is none of our business.
+    const auto [descriptor, made, failure] = open_or_make_private(state_, O_RDWR, Demand::ours);
+    state_descriptor_ = descriptor;
+    if (failure != 0) {
       throw StoreError(state_,
-                       std::string{"cannot be written: "} + std::strerror(errno) +
+                       std::string{"cannot be written: "} + std::strerror(failure) +
                            "; check its permissions and those of its directory");
     }
     if (!lock_soon(state_descriptor_, state_lock_byte, 1)) {
@@ -234,7 +251,7 @@ void Ownership::lock_state() {
 
 std::optional<Ownership::Identity> Ownership::identify(const std::string& path) {
   struct stat found {};
-  if (stat(path.c_str(), &found) != 0) return std::nullopt;
+  if (lstat(path.c_str(), &found) != 0) return std::nullopt;
   return Identity{found.st_dev, found.st_ino};
 }
 
@@ -242,6 +259,15 @@ std::optional<Ownership::Identity> Ownership::identify(int descriptor) {
   struct stat found {};
   if (fstat(descriptor, &found) != 0) return std::nullopt;
   return Identity{found.st_dev, found.st_ino};
+}
+
+// Somebody may have put it there just before SQLite opened it.
+void Ownership::require_ours(const std::string& path) const {
+  try {
+    check_private(path, Demand::ours);
+  } catch (const FileError& error) {
+    refuse(error);
+  }
 }
 
 void Ownership::forget_log() noexcept {
@@ -254,6 +280,7 @@ void Ownership::check() {
   for (Watched& watched : watched_) {
     const auto found = identify(watched.path);
     if (!watched.identity) {
+      if (found) require_ours(watched.path);
       watched.identity = found;
     } else if (watched.identity != found) {
       throw StoreError(state_,

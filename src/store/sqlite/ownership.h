@@ -10,6 +10,9 @@
 
 namespace dutiful {
 
+class FileError;
+enum class Demand;
+
 // Holds two locks of the operating system, which die with the process however that ends: one on a
 // file beside the state, which names the holder, and one on the state itself, which is the same by
 // whatever name the file is reached, and stays where the first file is removed. A child that was
@@ -20,7 +23,9 @@ namespace dutiful {
 // even opened.
 class Ownership {
  public:
-  // Throws StateHeldError, which names the holder, or StoreError where there can be no lock.
+  // Throws StateHeldError, which names the holder, or StoreError where there can be no lock, or a
+  // file of the state belongs to another user or is reached through a link. Only the path of the
+  // state itself may lead through links.
   explicit Ownership(const std::string& state);
   ~Ownership();
   Ownership(const Ownership&) = delete;
@@ -29,6 +34,11 @@ class Ownership {
   // Throws StoreError where a file of the state is not the one any more that is being written: what
   // would be recorded there nobody could find again.
   void check();
+
+  // The state is known to be one of dutiful's: from now on its files are for their owner alone,
+  // also those that SQLite makes, which gives them the mode of the state. Who may open a file may
+  // lock it, and so hold up whoever writes to it. Throws StoreError.
+  void make_private();
 
   // SQLite's log may be another from now on: the connection to the state is about to be closed, and
   // whoever closes it last removes the log.
@@ -52,6 +62,9 @@ class Ownership {
   static std::optional<Identity> identify(const std::string& path);
   static std::optional<Identity> identify(int descriptor);
   void refuse_others() const;
+  [[noreturn]] void refuse(const FileError& error) const;
+  void check_files(Demand demand) const;
+  void require_ours(const std::string& path) const;
   [[nodiscard]] bool lock_soon(int descriptor, off_t start, off_t length) const;
   void lock_name();
   void lock_state();
@@ -59,9 +72,9 @@ class Ownership {
   [[nodiscard]] bool is_unused() const noexcept;
   void release() noexcept;
 
-  std::string state_;
-  std::string name_;  // the path of the file that names the holder
-  std::string log_;   // of SQLite
+  std::string state_;  // what its links lead to
+  std::string name_;   // the path of the file that names the holder
+  std::string log_;    // of SQLite
   int name_descriptor_ = -1;
   int state_descriptor_ = -1;
   std::optional<Identity> held_;  // what this process holds by this

@@ -61,9 +61,8 @@ constexpr const char* from_version_1 = R"(
   UPDATE progress SET retries = max(attempt - 1, 0), fence = min(attempt, 1) WHERE attempt > 0;
 )";
 
-// "duti".
 constexpr std::array steps{schema, from_version_1};
-constexpr Database::Format format{.mark = 0x64757469,
+constexpr Database::Format format{.mark = state_mark,
                                   .steps = steps,
                                   .foreign = "is a database of another program; use another file",
                                   .remedy = "use that version or another file"};
@@ -332,6 +331,8 @@ class SqliteStore : public Store {
   SqliteStore(const std::string& path, Duration busy_timeout)
       : ownership_(path), database_(path, Database::Access::read_write, busy_timeout) {
     const std::int64_t version = database_.check_format(format);
+    ownership_.check();
+    ownership_.make_private();
     choose_durability();
     database_.migrate(format, version);
     ownership_.check();

@@ -1,6 +1,7 @@
 #include "store/sqlite/state_file.h"
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 
 #include <fcntl.h>
@@ -58,6 +59,16 @@ std::string why_no_file(const std::string& state) {
   if (!fs::exists(status) || fs::is_regular_file(status)) return "";
   return fs::is_directory(status) ? "is a directory; give the file in it that dutiful run uses"
                                   : "is not a regular file; give the one that dutiful run uses";
+}
+
+bool has_mark_of_state(int descriptor) {
+  constexpr off_t mark_at = 68;  // in the header of a database, big-endian
+  std::array<unsigned char, 4> bytes{};
+  const ssize_t size = pread(descriptor, bytes.data(), bytes.size(), mark_at);
+  if (size == 0) return lseek(descriptor, 0, SEEK_END) == 0;
+  std::uint32_t mark = 0;
+  for (const unsigned char byte : bytes) mark = mark << 8U | byte;
+  return size == static_cast<ssize_t>(bytes.size()) && mark == state_mark;
 }
 
 void refuse_no_state(const std::string& state) {

@@ -1,6 +1,7 @@
 // Which file a state is.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -19,6 +20,12 @@ namespace dutiful {
 // journal to make it one again. Opens and closes it, which takes away the locks that SQLite has on
 // it in this process.
 void refuse_no_state(const std::string& state);
+
+// What marks a database as a state: its application_id, "duti". Stored, so never changed.
+inline constexpr std::int64_t state_mark = 0x64757469;
+// Whether a file has that mark, or is empty. One whose first transaction is still in SQLite's log
+// does not have it yet.
+[[nodiscard]] bool has_mark_of_state(int descriptor);
 
 inline constexpr const char* no_database =
     "is not a state of dutiful: it is no SQLite database; use another file";

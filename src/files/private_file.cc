@@ -1,0 +1,161 @@
+#include "files/private_file.h"
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include <fcntl.h>
+#include <pwd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "text/quote.h"
+
+namespace dutiful {
+namespace {
+
+constexpr mode_t private_mode = S_IRUSR | S_IWUSR;
+constexpr mode_t permissions = 07777;
+
+// How often a file may come and go between two calls about it.
+constexpr int changes_max = 1000;
+
+void refuse(const std::string& path, const struct stat& status, Demand demand) {
+  if (S_ISLNK(status.st_mode)) {
+    throw FileRefused(path,
+                      "is a symbolic link, which is not followed; put the file itself in its "
+                      "place, or remove it",
+                      "the file is a symbolic link",
+                      user_name(status.st_uid));
+  }
+  if (!S_ISREG(status.st_mode)) throw FileError(path, "is no regular file; remove it");
+  if (status.st_uid != geteuid()) {
+    const std::string owner = user_name(status.st_uid);
+    throw FileRefused(path,
+                      "belongs to " + owner + ", and dutiful runs as " + user_name(geteuid()) +
+                          "; run it as " + owner + ", or move the file away",
+                      "the file belongs to another user",
+                      owner);
+  }
+  if (demand == Demand::ours_alone && status.st_nlink > 1) {
+    throw FileRefused(path,
+                      "has several names (hard links), and what is written to it would change "
+                      "another file; remove it",
+                      "the file has several names (hard links)",
+                      user_name(status.st_uid));
+  }
+}
+
+[[noreturn]] void fail_to_tighten(const std::string& path, int error) {
+  throw FileError(path,
+                  std::string{"cannot be kept from other users (chmod 600): "} +
+                      std::strerror(error) + "; use a file system that has permissions");
+}
+
+// It could not be opened: says so by what is in its place, if that is the reason.
+PrivateFile failed(const std::string& path, int error) {
+  struct stat status {};
+  if (lstat(path.c_str(), &status) == 0) refuse(path, status, Demand::ours);
+  return {.error = error};
+}
+
+PrivateFile make(const std::string& path, int flags) {
+  const int descriptor =
+      open(path.c_str(), flags | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, private_mode);
+  if (descriptor < 0) return {.error = errno};
+  if (fchmod(descriptor, private_mode) != 0) {  // the umask may have left even less
+    const int error = errno;
+    close(descriptor);
+    unlink(path.c_str());
+    fail_to_tighten(path, error);
+  }
+  return {.descriptor = descriptor, .made = true};
+}
+
+}  // namespace
+
+FileError::FileError(std::string path, std::string description)
+    : std::runtime_error(quote(path) + ' ' + description),
+      path_(std::move(path)),
+      description_(std::move(description)) {}
+
+FileRefused::FileRefused(std::string path,
+                         std::string description,
+                         std::string reason,
+                         std::string who)
+    : FileError(std::move(path), std::move(description)),
+      reason_(std::move(reason)),
+      who_(std::move(who)) {}
+
+PrivateFile open_private(const std::string& path, int flags, Demand demand) {
+  // A pipe that nobody reads would be waited for.
+  const int descriptor = open(path.c_str(), flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  if (descriptor < 0) return failed(path, errno);
+  try {
+    check_private(path, descriptor, demand);
+  } catch (...) {
+    close(descriptor);
+    throw;
+  }
+  return {.descriptor = descriptor};
+}
+
+PrivateFile open_or_make_private(const std::string& path, int flags, Demand demand) {
+  for (int changes = 0;; ++changes) {
+    PrivateFile file = make(path, flags);
+    if (file.error != EEXIST) return file;
+    file = open_private(path, flags, demand);
+    if (file.error != ENOENT || changes == changes_max) return file;
+  }
+}
+
+PrivateFile make_private_anew(const std::string& path, int flags) {
+  for (int changes = 0;; ++changes) {
+    PrivateFile file = make(path, flags);
+    if (file.error != EEXIST || changes == changes_max) return file;
+    check_private(path, Demand::ours);
+    if (unlink(path.c_str()) != 0 && errno != ENOENT) return {.error = errno};
+  }
+}
+
+void check_private(const std::string& path, int descriptor, Demand demand) {
+  struct stat status {};
+  if (fstat(descriptor, &status) != 0) {
+    throw FileError(path, std::string{"cannot be looked at: "} + std::strerror(errno));
+  }
+  refuse(path, status, demand);
+  if (demand == Demand::ours || (status.st_mode & permissions) == private_mode) return;
+  // As fchmod() would, which does not take a descriptor that is only to look.
+  const std::string name = "/proc/self/fd/" + std::to_string(descriptor);
+  if (fchmod(descriptor, private_mode) == 0) return;
+  if (errno != EBADF || chmod(name.c_str(), private_mode) != 0) fail_to_tighten(path, errno);
+}
+
+void check_private(const std::string& path, Demand demand) {
+  const int descriptor = open(path.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC);
+  if (descriptor < 0) {
+    if (errno == ENOENT) return;
+    throw FileError(path, std::string{"cannot be looked at: "} + std::strerror(errno));
+  }
+  try {
+    check_private(path, descriptor, demand);
+  } catch (...) {
+    close(descriptor);
+    throw;
+  }
+  close(descriptor);
+}
+
+std::string user_name(uid_t user) {
+  const std::string number = "user " + std::to_string(user);
+  std::vector<char> texts(1024);
+  passwd entry{};
+  passwd* found = nullptr;
+  while (getpwuid_r(user, &entry, texts.data(), texts.size(), &found) == ERANGE) {
+    texts.resize(2 * texts.size());
+  }
+  return found != nullptr ? escape(found->pw_name) : number;
+}
+
+}  // namespace dutiful
