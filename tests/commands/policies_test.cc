@@ -1,5 +1,6 @@
 // dutiful run: the policies of the older seeds (RULES T4, P2).
 
+#include <array>
 #include <chrono>
 #include <ctime>
 
@@ -19,8 +20,9 @@ std::string zone_of_repeated_minutes() {
     const std::time_t time = system_clock::to_time_t(local);
     std::tm parts{};
     gmtime_r(&time, &parts);
-    return std::to_string(parts.tm_yday) + '/' + std::to_string(parts.tm_hour) + ':' +
-           std::to_string(parts.tm_min);
+    std::array<char, 6> time_of_day{};
+    std::strftime(time_of_day.data(), time_of_day.size(), "%H:%M", &parts);
+    return std::to_string(parts.tm_yday) + '/' + time_of_day.data();
   };
   const auto now = system_clock::now();
   // The end is told in daylight time, an hour ahead.
