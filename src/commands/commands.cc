@@ -40,15 +40,21 @@ using Steady = std::chrono::steady_clock;
 // How many commands are started before those that run are looked after again.
 constexpr int spawns_per_turn = 16;
 
+// How many pipes are read before that: a turn is short however much is written. Those that are left
+// come first in the next.
+constexpr int reads_per_turn = 16;
+
 Descriptor checked(int descriptor, const char* what) {
   if (descriptor < 0) throw std::system_error(errno, std::generic_category(), what);
   return Descriptor{descriptor};
 }
 
-void drain(const Descriptor& descriptor) {
+// Whether there was anything.
+bool drain(const Descriptor& descriptor) {
   std::array<char, 4096> ignored{};
-  while (read(descriptor.get(), ignored.data(), ignored.size()) > 0) {
-  }
+  bool any = false;
+  while (read(descriptor.get(), ignored.data(), ignored.size()) > 0) any = true;
+  return any;
 }
 
 struct Order {
@@ -180,24 +186,20 @@ class Commands::Impl {
     sigset_t all;
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, nullptr);
-    std::array<epoll_event, 256> events{};
+    std::array<epoll_event, reads_per_turn> events{};
     while (take_messages()) {
-      const int count =
-          epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), timeout());
-      bool deaths = false;
+      const int count = epoll_wait(epoll_.get(), events.data(), reads_per_turn, timeout());
+      // No end waits for what others write: not even for epoll to come to it.
+      if (drain(deaths_)) reap();
+      enforce_deadlines();
       for (int i = 0; i < count; ++i) {
         const Serial serial = events[static_cast<std::size_t>(i)].data.u64;
         if (serial == bell_serial) {
           drain(bell_);
-        } else if (serial == death_serial) {
-          drain(deaths_);
-          deaths = true;
-        } else {
+        } else if (serial != death_serial) {
           read_some(serial);
         }
       }
-      if (deaths) reap();
-      enforce_deadlines();
     }
     for (auto& [serial, running] : running_) kill(-running->child.process, SIGKILL);
   }

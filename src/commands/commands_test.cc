@@ -2,12 +2,16 @@
 
 #include "commands/commands.h"
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <csignal>
 #include <fstream>
+#include <functional>
 #include <mutex>
+#include <semaphore>
 #include <sstream>
+#include <vector>
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -101,12 +105,15 @@ class CommandRuns : public testing::Test {
   std::condition_variable changed;
   std::optional<CommandResult> result;
   std::string streamed;
+  std::function<void(const RunInfo&, std::string_view)> hear;  // in place of that
+  std::function<void()> see_end;
   bool throwing = false;
   Commands commands{{.instance = "test instance",
                      .kill_grace = kill_grace,
                      .death_max = death_max,
                      .on_output =
-                         [this](const RunInfo&, std::string_view chunk) {
+                         [this](const RunInfo& run, std::string_view chunk) {
+                           if (hear) return hear(run, chunk);
                            const std::lock_guard lock{mutex};
                            streamed += chunk;
                            changed.notify_all();
@@ -114,6 +121,7 @@ class CommandRuns : public testing::Test {
                          },
                      .on_end =
                          [this](CommandResult ended) {
+                           if (see_end) see_end();
                            const std::lock_guard lock{mutex};
                            result = std::move(ended);
                            changed.notify_all();
@@ -392,6 +400,48 @@ TEST_F(CommandRuns, may_write_without_end_and_only_the_last_is_kept) {
   EXPECT_EQ(ended.output.size(), 8192U);
   EXPECT_THAT(ended.output, testing::EndsWith("\nthe end\n"));
   streamed.clear();
+}
+
+TEST_F(CommandRuns, end_before_more_is_read_of_what_others_write) {
+  const std::string ready = make_fifo("ready");
+  const std::string go = make_fifo("go");
+  std::binary_semaphore held{0};
+  std::binary_semaphore dead{0};
+  std::atomic<std::size_t> heard = 0;
+  std::atomic<std::size_t> heard_until_end = 0;
+  std::atomic<bool> hold = false;
+  see_end = [&] { heard_until_end = heard.load(); };
+  hear = [&](const RunInfo&, std::string_view chunk) {
+    heard += chunk.size();
+    if (!hold.exchange(false)) return;
+    held.release();
+    dead.acquire();
+    heard = 0;
+  };
+  std::vector<Registration> tasks;
+  const auto add = [&](const std::string& name, const std::string& script) {
+    tasks.push_back({.name = name,
+                     .cron = "0 10 * * *",
+                     .callback = commands.callback(shell(script)),
+                     .retry_delay = 1h});
+  };
+  add("short", "echo $$ > " + ready + "; read line < " + go);
+  for (int i = 0; i < 48; ++i) add("chatty " + std::to_string(i), "exec yes");
+  commands.open();
+  scheduler.initialize(tasks);
+  const auto process = static_cast<id_t>(std::stoi(line_from(ready)));
+
+  hold = true;
+  held.acquire();  // the thread that serves all stands still, in the middle of a turn
+  std::ofstream{go} << "now\n";
+  siginfo_t info{};
+  ASSERT_EQ(waitid(P_PID, process, &info, WEXITED | WNOWAIT), 0);
+  dead.release();
+
+  EXPECT_EQ(wait().run.task, "short");
+  EXPECT_LT(heard_until_end, 1'000'000U);
+  commands.end_all();
+  scheduler.stop();
 }
 
 TEST_F(CommandRuns, wait_for_the_gate_and_fail_if_it_never_opens) {

@@ -11,10 +11,10 @@
 namespace dutiful {
 namespace {
 
-constexpr std::size_t buffer_size = 64UL * 1024;
-
-// How much of one command's output is read before the others have their turn.
-constexpr int reads_per_turn = 16;
+// How much of one command's output is read before the others have their turn. Whoever listens has
+// work with every line of it, and meanwhile nobody's end is noticed.
+constexpr std::size_t heard_per_turn = 4UL * 1024;
+constexpr std::size_t unheard_per_turn = 64UL * 1024;
 
 // Whether anything can come out of it any more.
 bool is_held(const Descriptor& pipe) {
@@ -25,17 +25,15 @@ bool is_held(const Descriptor& pipe) {
 }  // namespace
 
 OutputReader::OutputReader(OnOutput on_output)
-    : on_output_(std::move(on_output)), buffer_(buffer_size) {}
+    : on_output_(std::move(on_output)), buffer_(on_output_ ? heard_per_turn : unheard_per_turn) {}
 
 void OutputReader::read_some(Descriptor& pipe, OutputTail* tail, const RunInfo& run) {
-  for (int i = 0; i < reads_per_turn; ++i) {
-    const ssize_t size = read(pipe.get(), buffer_.data(), buffer_.size());
-    if (size < 0 && (errno == EAGAIN || errno == EINTR)) return;
-    if (size <= 0) {
-      pipe.reset();
-      return;
-    }
+  const ssize_t size = read(pipe.get(), buffer_.data(), buffer_.size());
+  if (size < 0 && (errno == EAGAIN || errno == EINTR)) return;
+  if (size > 0) {
     keep(static_cast<std::size_t>(size), tail, run);
+  } else {
+    pipe.reset();
   }
 }
 

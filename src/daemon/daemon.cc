@@ -62,7 +62,7 @@ class Daemon::Impl {
         colour_(isatty(STDOUT_FILENO) != 0 ? Colour::ansi : Colour::none),
         log_(STDOUT_FILENO, [this](std::size_t count) { return dropped_line(count); }),
         lines_([this](const std::string& task, std::string_view line) {
-          tell("TaskOutput", Level::info, {{"taskName", task}, {"text", std::string{line}}});
+          log_.write_output([&] { return output_line(task, line); });
         }),
         overture_([this](const Event& event) { log(event); }),
         instance_(new_instance()),
@@ -361,6 +361,13 @@ class Daemon::Impl {
   [[nodiscard]] std::string line_of(const Event& event) const {
     return options_.log == DaemonOptions::LogFormat::json ? to_json(event)
                                                           : to_text(event, zone_, colour_);
+  }
+
+  [[nodiscard]] std::string output_line(const std::string& task, std::string_view line) const {
+    return line_of({.name = "TaskOutput",
+                    .level = Level::info,
+                    .at = options_.now(),
+                    .fields = {{"taskName", task}, {"text", std::string{line}}}});
   }
 
   [[nodiscard]] std::string dropped_line(std::size_t count) const {

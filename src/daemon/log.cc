@@ -13,16 +13,20 @@
 #include <sys/eventfd.h>
 
 namespace dutiful {
+
+using std::chrono::milliseconds;
+
 namespace {
 
-constexpr std::size_t size_max = 8UL * 1024 * 1024;
-constexpr int farewell_ms = 1000;
+constexpr std::size_t records_max = 8UL * 1024 * 1024;
+constexpr std::size_t output_max = 1024UL * 1024;
 
 }  // namespace
 
-Log::Log(int descriptor, TellDropped tell_dropped)
+Log::Log(int descriptor, TellDropped tell_dropped, Farewell farewell)
     : descriptor_(descriptor),
       tell_dropped_(std::move(tell_dropped)),
+      farewell_(farewell),
       bell_(eventfd(0, EFD_CLOEXEC)) {
   if (!bell_.is_open()) throw std::system_error(errno, std::generic_category(), "eventfd");
   batch_.reserve(PIPE_BUF);
@@ -32,11 +36,7 @@ Log::Log(int descriptor, TellDropped tell_dropped)
 Log::~Log() {
   {
     const Lock lock{mutex_};
-    try {
-      keep_dropped();
-    } catch (const std::exception&) {
-      // There is nobody left to tell.
-    }
+    end_ = Steady::now() + farewell_.time_max;
     ending_ = true;
   }
   changed_.notify_one();
@@ -48,14 +48,9 @@ Log::~Log() {
 void Log::write(std::string line) noexcept {
   {
     const Lock lock{mutex_};
-    if (size_ + line.size() >= size_max) {
-      ++dropped_;
-      return;
-    }
     try {
-      line += '\n';
-      keep_dropped();
-      keep(std::move(line));
+      keep(std::move(line), Kind::record);
+      while (records_size_ > records_max) drop_first();
     } catch (const std::exception&) {
       ++dropped_;
     }
@@ -63,19 +58,68 @@ void Log::write(std::string line) noexcept {
   changed_.notify_one();
 }
 
-void Log::keep(std::string line) {
-  const std::size_t size = line.size();
-  lines_.push_back(std::move(line));
-  size_ += size;
+// Whether there is room for a line; if not, it is dropped. Once it was full, there is none before
+// there is for many: each gap is told by a line of its own.
+bool Log::admit_output() noexcept {
+  const Lock lock{mutex_};
+  if (output_size_ >= output_max) output_is_full_ = true;
+  if (output_size_ <= output_max / 2) output_is_full_ = false;
+  if (output_is_full_) ++dropped_;
+  return !output_is_full_;
 }
 
-void Log::keep_dropped() {
-  if (dropped_ == 0) return;
-  keep(tell_dropped_(dropped_) + '\n');
+void Log::keep_output(std::string line) {
+  {
+    const Lock lock{mutex_};
+    keep(std::move(line), Kind::output);
+  }
+  changed_.notify_one();
+}
+
+void Log::drop() noexcept {
+  const Lock lock{mutex_};
+  ++dropped_;
+}
+
+void Log::keep(std::string line, Kind kind) {
+  line += '\n';
+  lines_.push_back({.text = std::move(line), .kind = kind, .dropped = dropped_});
   dropped_ = 0;
+  size_of_all(kind) += size_of(lines_.back());
 }
 
-// Takes no memory: there may be none.
+Log::Line Log::take_first() {
+  Line first = std::move(lines_.front());
+  lines_.pop_front();
+  size_of_all(first.kind) -= size_of(first);
+  return first;
+}
+
+void Log::drop_first() {
+  const std::size_t count = take_first().dropped + 1;
+  (lines_.empty() ? dropped_ : lines_.front().dropped) += count;
+}
+
+// The first line, or what tells of those that are missing before it; nothing when all is written.
+std::string Log::next_text() noexcept {
+  std::size_t& missing = lines_.empty() ? dropped_ : lines_.front().dropped;
+  if (missing > 0) {
+    try {
+      std::string text = tell_dropped_(missing) + '\n';
+      missing = 0;
+      return text;
+    } catch (const std::exception&) {
+      if (lines_.empty()) return {};  // there is nobody left to tell
+      const std::size_t untold = std::exchange(missing, 0);
+      std::string text = take_first().text;
+      (lines_.empty() ? dropped_ : lines_.front().dropped) += untold;
+      return text;
+    }
+  }
+  return lines_.empty() ? std::string{} : take_first().text;
+}
+
+// Takes no memory that it cannot do without: there may be none.
 void Log::loop() noexcept {
   sigset_t all;  // also SIGPIPE: a reader that goes away is no reason to end
   sigfillset(&all);
@@ -83,22 +127,19 @@ void Log::loop() noexcept {
   Lock lock{mutex_};
   while (true) {
     while (!ending_ && lines_.empty()) changed_.wait(lock);
-    if (lines_.empty()) return;
-    const std::string first = std::move(lines_.front());
-    lines_.pop_front();
+    const std::string first = next_text();
+    if (first.empty()) return;
     batch_.clear();
     if (first.size() <= batch_.capacity()) {
       batch_ += first;
-      while (!lines_.empty() && batch_.size() + lines_.front().size() <= batch_.capacity()) {
-        batch_ += lines_.front();
-        lines_.pop_front();
+      while (!lines_.empty() && lines_.front().dropped == 0 &&
+             batch_.size() + lines_.front().text.size() <= batch_.capacity()) {
+        batch_ += take_first().text;
       }
     }
-    const std::string_view text = batch_.empty() ? first : batch_;
     lock.unlock();
-    const bool read = put(text);
+    const bool read = put(batch_.empty() ? first : batch_);
     lock.lock();
-    size_ -= text.size();
     if (!read && ending_) return;
   }
 }
@@ -122,7 +163,14 @@ bool Log::await_reader() {
                                  {.fd = bell_.get(), .events = POLLIN, .revents = 0}}};
   (void)poll(waiting.data(), waiting.size(), -1);
   if (waiting[0].revents != 0) return true;
-  return poll(waiting.data(), 1, farewell_ms) > 0;
+  return poll(waiting.data(), 1, static_cast<int>(patience().count())) > 0;
+}
+
+// With a reader, at the end.
+milliseconds Log::patience() {
+  const Lock lock{mutex_};
+  const auto left = std::chrono::ceil<milliseconds>(end_ - Steady::now());
+  return std::clamp(left, milliseconds::zero(), farewell_.silence_max);
 }
 
 }  // namespace dutiful

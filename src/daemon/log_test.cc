@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <climits>
+#include <iterator>
 #include <semaphore>
 #include <sstream>
 #include <stdexcept>
@@ -103,6 +104,91 @@ TEST(Log, says_how_many_lines_are_missing_where_nobody_reads) {
   EXPECT_EQ(accounted_for(seen), total);
   EXPECT_LT(seen.size(), total);
   EXPECT_GT(seen.size(), 50U);
+}
+
+TEST(Log, keeps_records_and_drops_output_where_nobody_reads) {
+  Pipe pipe;
+  constexpr std::size_t records = 100;
+  constexpr std::size_t output_per_record = 400;
+  std::size_t made = 0;
+  std::vector<std::string> seen;
+  std::binary_semaphore reading{0};
+  std::thread reader;
+  {
+    Log log{pipe.writer(), dropped};
+    for (std::size_t i = 0; i < records; ++i) {
+      for (std::size_t line = 0; line < output_per_record; ++line) {
+        log.write_output([&] {
+          ++made;
+          return "output " + std::string(1000, 'x');
+        });
+      }
+      log.write("record " + std::to_string(i));
+    }
+    reader = std::thread{[&] { seen = pipe.lines(&reading); }};
+    reading.acquire();
+  }
+  pipe.close_writer();
+  reader.join();
+
+  EXPECT_EQ(accounted_for(seen), records * (output_per_record + 1));
+  std::vector<std::string> seen_records;
+  std::ranges::copy_if(seen, std::back_inserter(seen_records), [](const std::string& line) {
+    return line.starts_with("record");
+  });
+  ASSERT_EQ(seen_records.size(), records);
+  for (std::size_t i = 0; i < records; ++i) {
+    EXPECT_EQ(seen_records[i], "record " + std::to_string(i));
+  }
+  // Little enough that a record does not wait long for what is before it, and what is dropped costs
+  // no more than to be counted.
+  const auto kept = static_cast<std::size_t>(std::ranges::count_if(
+      seen, [](const std::string& line) { return line.starts_with("output"); }));
+  EXPECT_GT(kept, 500U);
+  EXPECT_LT(kept, 1500U);
+  EXPECT_EQ(made, kept);
+}
+
+TEST(Log, keeps_the_last_records_where_there_are_too_many) {
+  Pipe pipe;
+  constexpr std::size_t total = 200;
+  std::vector<std::string> seen;
+  std::binary_semaphore reading{0};
+  std::thread reader;
+  {
+    Log log{pipe.writer(), dropped};
+    for (std::size_t i = 1; i <= total; ++i) {
+      log.write(std::to_string(i) + std::string(100'000, 'x'));
+    }
+    reader = std::thread{[&] { seen = pipe.lines(&reading); }};
+    reading.acquire();
+  }
+  pipe.close_writer();
+  reader.join();
+  EXPECT_EQ(accounted_for(seen), total);
+  EXPECT_TRUE(seen.back().starts_with("200x")) << seen.back().substr(0, 20);
+}
+
+TEST(Log, leaves_output_in_its_place_among_the_records) {
+  Pipe pipe;
+  {
+    Log log{pipe.writer(), dropped};
+    log.write("started");
+    log.write_output([] { return "output"; });
+    log.write("completed");
+  }
+  pipe.close_writer();
+  EXPECT_EQ(pipe.lines(), (std::vector<std::string>{"started", "output", "completed"}));
+}
+
+TEST(Log, waits_so_long_for_a_reader_and_no_longer) {
+  using namespace std::chrono_literals;
+  const Pipe pipe;
+  for (const Log::Farewell farewell :
+       {Log::Farewell{.silence_max = 0ms}, Log::Farewell{.silence_max = 24h, .time_max = 0ms}}) {
+    Log log{pipe.writer(), dropped, farewell};
+    log.write(std::string(1'000'000, 'x'));  // which no pipe takes at once
+  }
 }
 
 TEST(Log, survives_a_reader_that_goes_away) {

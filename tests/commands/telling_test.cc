@@ -80,6 +80,38 @@ TEST_F(DutifulRun, is_not_held_up_by_a_log_that_nobody_reads) {
   daemon.signal(SIGTERM);
   // Every line of the log is an event, also the one that tells of those that are missing.
   EXPECT_GT(daemon.await("LogLinesDropped")["count"], 1000);
+  daemon.await("TaskRunCompleted", "flood");
+  daemon.await("SchedulerStopped");
+  EXPECT_EQ(daemon.end().status, 0);
+}
+
+TEST_F(DutifulRun, ends_though_nobody_reads_its_log) {
+  const Fifo ready = fifo("ready");
+  write(task("flood", "yes | head -c 1000000; echo flooded > " + ready.path()));
+  Process daemon{arguments({"--output"})};
+  EXPECT_EQ(ready.read_text(), "flooded\n");
+  daemon.signal(SIGTERM);
+  siginfo_t end{};
+  ASSERT_EQ(waitid(P_PID, static_cast<id_t>(daemon.id()), &end, WEXITED | WNOWAIT), 0);
+  EXPECT_EQ(end.si_code, CLD_EXITED);
+  EXPECT_EQ(end.si_status, 0);
+}
+
+TEST_F(DutifulRun, tells_of_a_failure_and_retries_while_others_write_without_end) {
+  std::string text = impatient_task("failing", "exit 1");
+  for (const char* name : {"a", "b", "c", "d"}) text += task(name, "exec yes");
+  write(text);
+  Process daemon{arguments({"--output", "--kill-grace", "50ms"})};
+  // However busy the host: a turn of the others is some thousand lines, and not a million.
+  std::size_t output = 0;
+  for (int attempts = 0; attempts < 5;) {
+    const std::string line = daemon.line().value();
+    output += line.find("TaskOutput") != std::string::npos ? 1 : 0;
+    attempts += line.find("TaskRunFailed") != std::string::npos ? 1 : 0;
+    ASSERT_LT(output, 1'000'000U) << "lines, and " << attempts << " attempts";
+  }
+  daemon.signal(SIGTERM);
+  daemon.signal(SIGINT);
   EXPECT_EQ(daemon.end().status, 0);
 }
 
