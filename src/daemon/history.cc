@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <iterator>
 #include <new>
-#include <ranges>
 #include <utility>
 
 #include "runtime/back_off.h"
@@ -44,9 +43,9 @@ auto of_history(const std::string& path, Work work) {
 // is there.
 void drop_written(const HistoryFile& file, std::list<HistoryEntry>& entries, std::size_t doubtful) {
   const auto end = std::next(entries.begin(), static_cast<std::ptrdiff_t>(doubtful));
-  const auto newest_first = std::ranges::subrange{std::make_reverse_iterator(end), entries.rend()};
-  const auto told = std::ranges::find(newest_first, HistoryEntry::End::told, &HistoryEntry::end);
-  if (told != newest_first.end() && file.has(*told)) entries.erase(entries.begin(), end);
+  const auto told = std::ranges::find(
+      std::make_reverse_iterator(end), entries.rend(), HistoryEntry::End::told, &HistoryEntry::end);
+  if (told != entries.rend() && file.has(*told)) entries.erase(entries.begin(), end);
 }
 
 }  // namespace
