@@ -106,7 +106,7 @@ HistoryWriter::Batch HistoryWriter::take() {
 
 void HistoryWriter::give_back(Batch batch) noexcept {
   for (const HistoryEntry& entry : batch.entries) waiting_bytes_ += size_of(entry);
-  doubtful_ = batch.entries.size();
+  doubtful_ = batch.doubtful;
   entries_.splice(entries_.begin(), batch.entries);
   if (!forgotten_) forgotten_ = std::move(batch.forgotten);
   drop_oldest();
@@ -162,9 +162,11 @@ std::exception_ptr HistoryWriter::write(Batch& batch) noexcept {
       }
       // Where there is nothing to add, none is made.
       if (!file_ && (!batch.entries.empty() || std::filesystem::exists(path))) file_.emplace(path);
-      if (file_) drop_written(*file_, batch.entries, std::exchange(batch.doubtful, 0));
+      if (file_) drop_written(*file_, batch.entries, batch.doubtful);
+      batch.doubtful = batch.entries.size();
       if (!batch.entries.empty()) file_->write(batch.entries, options_.runs_max);
       batch.entries.clear();
+      batch.doubtful = 0;
       if (file_ && batch.forgotten) {
         file_->forget_others(batch.forgotten->than, batch.forgotten->before);
       }
