@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <iterator>
 #include <new>
-#include <ranges>
 #include <utility>
 
 #include "files/private_file.h"
@@ -56,9 +55,9 @@ auto of_history(const std::string& path, Work work) {
 // is there.
 void drop_written(const HistoryFile& file, std::list<HistoryEntry>& entries, std::size_t doubtful) {
   const auto end = std::next(entries.begin(), static_cast<std::ptrdiff_t>(doubtful));
-  const auto newest_first = std::ranges::subrange{std::make_reverse_iterator(end), entries.rend()};
-  const auto told = std::ranges::find(newest_first, HistoryEntry::End::told, &HistoryEntry::end);
-  if (told != newest_first.end() && file.has(*told)) entries.erase(entries.begin(), end);
+  const auto told = std::ranges::find(
+      std::make_reverse_iterator(end), entries.rend(), HistoryEntry::End::told, &HistoryEntry::end);
+  if (told != entries.rend() && file.has(*told)) entries.erase(entries.begin(), end);
 }
 
 }  // namespace
@@ -119,7 +118,7 @@ HistoryWriter::Batch HistoryWriter::take() {
 
 void HistoryWriter::give_back(Batch batch) noexcept {
   for (const HistoryEntry& entry : batch.entries) waiting_bytes_ += size_of(entry);
-  doubtful_ = batch.entries.size();
+  doubtful_ = batch.doubtful;
   entries_.splice(entries_.begin(), batch.entries);
   if (!forgotten_) forgotten_ = std::move(batch.forgotten);
   drop_oldest();
@@ -175,9 +174,11 @@ std::exception_ptr HistoryWriter::write(Batch& batch) noexcept {
       }
       // Where there is nothing to add, none is made.
       if (!file_ && (!batch.entries.empty() || std::filesystem::exists(path))) file_.emplace(path);
-      if (file_) drop_written(*file_, batch.entries, std::exchange(batch.doubtful, 0));
+      if (file_) drop_written(*file_, batch.entries, batch.doubtful);
+      batch.doubtful = batch.entries.size();
       if (!batch.entries.empty()) file_->write(batch.entries, options_.runs_max);
       batch.entries.clear();
+      batch.doubtful = 0;
       if (file_ && batch.forgotten) {
         file_->forget_others(batch.forgotten->than, batch.forgotten->before);
       }

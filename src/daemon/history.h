@@ -40,8 +40,8 @@ struct HistoryRecovery {
 
 // Writes runs from a thread of its own, as many as there are at once. A history that is slow or
 // cannot be written disturbs nobody (docs/decisions/0005): the runs wait in memory, and it is tried
-// again after a while, which grows from 100 ms to 30 s. Of more than 16 MiB that wait the oldest
-// are lost.
+// again after a while, which grows from 100 ms to 30 s. Of more than 16 MiB that wait, beside those
+// that are being written, the oldest are lost.
 class HistoryWriter {
  public:
   struct Options {
