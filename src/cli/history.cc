@@ -51,7 +51,9 @@ const char* result_of(const HistoryEntry& entry) {
 // Why it did not succeed; empty where it did, or may yet.
 std::string error_of(const HistoryEntry& entry) {
   if (entry.end == HistoryEntry::End::interrupted) {
-    return std::string{"the daemon was killed or crashed while it ran"} +
+    return std::string{
+               "no result was recorded: the daemon was killed or crashed, or could not "
+               "write its state"} +
            (entry.to_be_restarted ? "; it will be run again" : "");
   }
   return entry.end == HistoryEntry::End::none || entry.result.succeeded() ? ""

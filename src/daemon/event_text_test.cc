@@ -132,12 +132,13 @@ TEST(EventText, is_in_local_time_and_gives_the_date_only_where_it_is_another) {
 }
 
 TEST(EventText, tells_which_run_was_interrupted) {
-  EXPECT_EQ(said("TaskOrphaned",
-                 {{"taskName", std::string{"a"}},
-                  {"lastExecutionTime", std::string{"2025-07-01T03:15:02.000Z"}}},
-                 Zone::utc()),
-            "2025-07-01 10:00:00  a  its run of 03:15:02 was interrupted when the daemon died; "
-            "starts again");
+  EXPECT_EQ(
+      said("TaskOrphaned",
+           {{"taskName", std::string{"a"}},
+            {"lastExecutionTime", std::string{"2025-07-01T03:15:02.000Z"}}},
+           Zone::utc()),
+      "2025-07-01 10:00:00  a  no result was recorded of its run of 03:15:02, when the daemon "
+      "ended; starts again");
 }
 
 TEST(EventText, tells_who_was_refused_what) {

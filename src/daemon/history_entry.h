@@ -17,7 +17,7 @@ struct HistoryEntry {
   // recorded is known: the task, the pulse, the attempt and the start.
   enum class End {
     told,         // the result says it
-    interrupted,  // the daemon was killed, or crashed, while it ran
+    interrupted,  // the daemon was killed, or crashed, while it ran, or could not record its end
     none,         // it runs
   };
 

@@ -2,6 +2,7 @@
 
 #include <sstream>
 
+#include <sys/resource.h>
 #include <sys/syscall.h>
 
 #include "commands/run_in_test.h"
@@ -295,7 +296,38 @@ TEST_F(DutifulRun, remembers_the_interrupted_run_of_a_task_that_is_gone) {
   daemon.signal(SIGTERM);
   EXPECT_EQ(daemon.end().status, 0);
   EXPECT_THAT(run_to_end({"history", "a", "--state", state}).out,
-              HasSubstr("  a  interrupted  (boot): the daemon was killed or crashed while it ran"));
+              HasSubstr("  a  interrupted  (boot): no result was recorded: the daemon was killed "
+                        "or crashed, or could not write its state"));
+}
+
+// Nobody died there, and nothing that is told says so.
+TEST_F(DutifulRun, says_only_what_is_known_of_a_run_whose_end_could_not_be_recorded) {
+  const Fifo ready = fifo("ready");
+  const Fifo go = fifo("go");
+  write(task("a", "echo here > " + ready.path() + "; read go < " + go.path()));
+  {
+    Process daemon{arguments(), {}, {}, [] { return std::signal(SIGXFSZ, SIG_IGN) != SIG_ERR; }};
+    ready.read_text();
+    const rlimit full{.rlim_cur = 0, .rlim_max = 0};
+    ASSERT_EQ(prlimit(daemon.id(), RLIMIT_FSIZE, &full, nullptr), 0);
+    daemon.signal(SIGTERM);
+    daemon.await("SchedulerStopRequested");
+    go.release();
+    const Ended ended = daemon.end();
+    EXPECT_EQ(ended.status, 1);
+    EXPECT_THAT(ended.err, HasSubstr("the end of a run could not be recorded"));
+  }
+  const Ended status = run_to_end({"status", "--state", state});
+  EXPECT_THAT(status.out,
+              AllOf(Not(HasSubstr("was killed or crashed")), HasSubstr("will be run again")));
+  EXPECT_THAT(run_to_end({"history", "--state", state}).out,
+              HasSubstr("no result was recorded: the daemon was killed or crashed, or could not "
+                        "write its state; it will be run again"));
+  write(task("a", "true"));
+  Process daemon{arguments({"--log", "human"})};
+  daemon.await_text("no result was recorded of its run");
+  daemon.signal(SIGTERM);
+  EXPECT_EQ(daemon.end().status, 0);
 }
 
 TEST_F(DutifulRun, forgets_nothing_where_it_cannot_start) {
