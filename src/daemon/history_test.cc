@@ -105,7 +105,7 @@ TEST(History, keeps_runs_in_memory_until_it_can_be_written) {
   EXPECT_EQ(entries.front().result.run.attempt, 20U);
   EXPECT_EQ(entries.back().result.run.attempt, 1U);
   ASSERT_EQ(under.failures.size(), 1U);
-  EXPECT_THAT(under.failures[0].error, testing::HasSubstr("cannot be opened"));
+  EXPECT_THAT(under.failures[0].error, testing::HasSubstr("is a directory; move it away"));
   EXPECT_EQ(under.failures[0].lost, 0U);
   EXPECT_TRUE(under.failures[0].next_try.has_value());
   ASSERT_EQ(under.recoveries.size(), 1U);
@@ -147,7 +147,7 @@ TEST(History, says_that_too_many_files_are_open) {
   }
   ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &limit), 0);
   EXPECT_EQ(last.lost, 1U);
-  EXPECT_THAT(last.error, testing::HasSubstr("too many files are open"));
+  EXPECT_THAT(last.error, testing::HasSubstr("Too many open files"));
 }
 
 TEST(History, forgets_tasks_that_are_gone_and_only_what_is_old) {

@@ -232,8 +232,8 @@ TEST(TaskFile, E_a_wrong_type_or_a_missing_key_is_a_RegistrationShapeError) {
                           "RegistrationShapeError 0: 2026-01-02",
                           "RegistrationShapeError 0: 10:00:00",
                           "RegistrationShapeError 0: 2026-01-02T10:00:00Z"));
-  EXPECT_THAT(errors(task_with("run = ['a', 7]\nretry = '5 min'")),
-              ElementsAre("RegistrationShapeError 0: 7", "RegistrationShapeError 0: 5 min"));
+  EXPECT_THAT(errors(task_with("run = ['a', 7]\nretry = '5 mn'")),
+              ElementsAre("RegistrationShapeError 0: 7", "RegistrationShapeError 0: 5 mn"));
 }
 
 TEST(TaskFile, E_what_belongs_to_no_task_has_no_index) {

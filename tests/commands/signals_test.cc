@@ -112,7 +112,8 @@ TEST_F(DutifulRun, takes_a_signal_that_came_while_it_read_its_file) {
     return is_blocked(SIGHUP) && !is_blocked(SIGUSR1);
   };
   const auto until = std::chrono::steady_clock::now() + patience;
-  while (!holds_signals_back() && std::chrono::steady_clock::now() < until) std::this_thread::yield();
+  while (!holds_signals_back() && std::chrono::steady_clock::now() < until)
+    std::this_thread::yield();
   daemon.signal(SIGHUP);
   daemon.await("TaskFileLoaded");
   daemon.await("TaskFileLoaded");

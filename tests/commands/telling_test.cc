@@ -214,7 +214,7 @@ TEST_F(DutifulRun, goes_on_where_the_history_cannot_be_written) {
   write("[[task]]\nname = \"a\"\ncron = \"* * * * *\"\nretry = \"0s\"\nrun = \"exit 1\"\n");
   Process daemon{arguments()};
   EXPECT_THAT(daemon.await("HistoryFailed")["error"].get<std::string>(),
-              HasSubstr("is no regular file"));
+              HasSubstr("is a directory; move it away"));
   EXPECT_THAT(run_to_end({"history", "--state", state}).err,
               HasSubstr("-history\" is a directory; move it away"));
   for (int run = 0; run < 3; ++run) daemon.await("TaskRunFailed", "a");
@@ -229,7 +229,7 @@ TEST_F(DutifulRun, keeps_runs_until_the_history_can_be_written) {
   write(task("a", "read line < " + go.path()));
   Process daemon{arguments()};
   const auto failure = daemon.await("HistoryFailed");
-  EXPECT_THAT(failure["error"].get<std::string>(), HasSubstr("is no regular file"));
+  EXPECT_THAT(failure["error"].get<std::string>(), HasSubstr("is a directory; move it away"));
   EXPECT_EQ(failure["lost"], 0);
   EXPECT_TRUE(failure.contains("nextTryAt"));
   go.release();
