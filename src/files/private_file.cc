@@ -21,6 +21,10 @@ constexpr mode_t permissions = 07777;
 // How often a file may come and go between two calls about it.
 constexpr int changes_max = 1000;
 
+bool is_private(const struct stat& status) {
+  return (status.st_mode & permissions) == private_mode;
+}
+
 void refuse(const std::string& path, const struct stat& status, Demand demand) {
   if (S_ISLNK(status.st_mode)) {
     throw FileRefused(path,
@@ -125,7 +129,7 @@ void check_private(const std::string& path, int descriptor, Demand demand) {
     throw FileError(path, std::string{"cannot be looked at: "} + std::strerror(errno));
   }
   refuse(path, status, demand);
-  if (demand == Demand::ours || (status.st_mode & permissions) == private_mode) return;
+  if (demand == Demand::ours || is_private(status)) return;
   // As fchmod() would, which does not take a descriptor that is only to look.
   const std::string name = "/proc/self/fd/" + std::to_string(descriptor);
   if (fchmod(descriptor, private_mode) == 0) return;
@@ -133,13 +137,20 @@ void check_private(const std::string& path, int descriptor, Demand demand) {
 }
 
 void check_private(const std::string& path, Demand demand) {
-  const int descriptor = open(path.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC);
-  if (descriptor < 0) {
+  struct stat status {};
+  if (lstat(path.c_str(), &status) != 0) {
     if (errno == ENOENT) return;
     throw FileError(path, std::string{"cannot be looked at: "} + std::strerror(errno));
   }
+  refuse(path, status, demand);
+  if (demand == Demand::ours || is_private(status)) return;
+  const int descriptor = open(path.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC);
+  if (descriptor < 0) {
+    if (errno == ENOENT) return;
+    fail_to_tighten(path, errno);
+  }
   try {
-    check_private(path, descriptor, demand);
+    check_private(path, descriptor, demand);  // it may be another by now
   } catch (...) {
     close(descriptor);
     throw;
