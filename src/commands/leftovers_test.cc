@@ -329,7 +329,7 @@ TEST(Leftovers, of_names_that_cannot_be_read_are_not_taken_for_none) {
     FAIL() << "it was taken for empty";
   } catch (const std::runtime_error& error) {
     EXPECT_THAT(error.what(),
-                AllOf(HasSubstr(state + "-commands\" is no regular file"),
+                AllOf(HasSubstr(state + "-commands\" is a directory"),
                       HasSubstr("end those commands and remove it")));
   }
 }

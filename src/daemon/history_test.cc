@@ -147,7 +147,7 @@ TEST(History, says_that_too_many_files_are_open) {
   }
   ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &limit), 0);
   EXPECT_EQ(last.lost, 1U);
-  EXPECT_THAT(last.error, testing::HasSubstr("Too many open files"));
+  EXPECT_THAT(last.error, testing::HasSubstr("too many files are open"));
 }
 
 TEST(History, forgets_tasks_that_are_gone_and_only_what_is_old) {

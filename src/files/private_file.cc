@@ -33,7 +33,8 @@ void refuse(const std::string& path, const struct stat& status, Demand demand) {
                       "the file is a symbolic link",
                       user_name(status.st_uid));
   }
-  if (!S_ISREG(status.st_mode)) throw FileError(path, "is no regular file; remove it");
+  if (S_ISDIR(status.st_mode)) throw FileError(path, "is a directory; move it away");
+  if (!S_ISREG(status.st_mode)) throw FileError(path, "is not a regular file; remove it");
   if (status.st_uid != geteuid()) {
     const std::string owner = user_name(status.st_uid);
     throw FileRefused(path,

@@ -150,10 +150,10 @@ TEST_F(PrivateFileTest, is_never_behind_a_link) {
 TEST_F(PrivateFileTest, is_a_file) {
   for (const Way& way : ways()) {
     std::filesystem::create_directory(path);
-    EXPECT_THAT(error_of<FileError>(way, path), HasSubstr("is no regular file")) << way.name;
+    EXPECT_THAT(error_of<FileError>(way, path), HasSubstr("is a directory; move it")) << way.name;
     std::filesystem::remove(path);
     ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
-    EXPECT_THAT(error_of<FileError>(way, path), HasSubstr("is no regular file")) << way.name;
+    EXPECT_THAT(error_of<FileError>(way, path), HasSubstr("is not a regular file")) << way.name;
     std::filesystem::remove(path);
   }
 }

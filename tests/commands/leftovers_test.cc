@@ -352,7 +352,7 @@ TEST_F(DutifulRun, forgets_nothing_where_it_cannot_start) {
   std::filesystem::create_directory(names);
   const Ended refused = run_to_end(arguments());
   EXPECT_EQ(refused.status, 2);
-  EXPECT_THAT(refused.err, HasSubstr("-commands\" is no regular file"));
+  EXPECT_THAT(refused.err, HasSubstr("-commands\" is a directory"));
   EXPECT_THAT(refused.out, Not(HasSubstr("TaskRun")));
   EXPECT_EQ(shown(), before);  // no run more, and no attempt
 

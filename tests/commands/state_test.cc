@@ -186,12 +186,12 @@ TEST_F(DutifulRun, refuses_a_pipe_in_the_place_of_its_list_of_commands) {
   const Ended refused = run_to_end(arguments());
   EXPECT_EQ(refused.status, 2);
   EXPECT_THAT(refused.err,
-              AllOf(HasSubstr(pipe.path() + "\" is no regular file"), HasSubstr("remove it")));
+              AllOf(HasSubstr(pipe.path() + "\" is not a regular file"), HasSubstr("remove it")));
 
   std::filesystem::rename(pipe.path(), pipe.path() + "-next");
   const Ended unwritable = run_to_end(arguments());
   EXPECT_EQ(unwritable.status, 2);
-  EXPECT_THAT(unwritable.err, HasSubstr(pipe.path() + "-next\" is no regular file"));
+  EXPECT_THAT(unwritable.err, HasSubstr(pipe.path() + "-next\" is not a regular file"));
 }
 
 }  // namespace

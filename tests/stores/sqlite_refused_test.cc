@@ -40,7 +40,7 @@ TEST_F(Sqlite, writes_its_name_into_nothing_else) {
 
   std::filesystem::remove(path + "-owner");
   ASSERT_EQ(mkfifo((path + "-owner").c_str(), 0600), 0);
-  EXPECT_THAT(open_error(), HasSubstr("-owner\" is no regular file; remove it"));
+  EXPECT_THAT(open_error(), HasSubstr("-owner\" is not a regular file; remove it"));
 }
 
 TEST_F(Sqlite, leaves_the_log_of_another_program_to_it) {
