@@ -313,7 +313,7 @@ class Commands::Impl {
   void cross_out(const Running& running) {
     if (options_.instances == nullptr) return;
     if (running.left_survivors) {
-      options_.instances->keep(running.line, running.child.process);
+      Instances::keep(running.line, running.child.process);
     } else {
       options_.instances->remove(running.line);
     }

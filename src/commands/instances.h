@@ -90,7 +90,7 @@ class Instances {
   // The command has ended.
   void remove(const CommandLine& line) noexcept;
   // It has ended, and left processes of its session that do not die.
-  void keep(const CommandLine& line, pid_t process) noexcept;
+  static void keep(const CommandLine& line, pid_t process) noexcept;
 
  private:
   [[noreturn]] void refuse(const std::string& reason) const;

@@ -258,7 +258,7 @@ TEST(Leftovers, that_do_not_die_with_their_command_stay_written_down) {
   const pid_t process =
       spawner.spawn({.arguments = {"/bin/sh", "-c", "sleep 1000 & exit 0"}}, {}, line).process;
   EXPECT_EQ(waitpid(process, nullptr, 0), process);
-  instances.keep(line, process);
+  Instances::keep(line, process);
 
   const auto before = Instances{state}.enter("next");
   ASSERT_EQ(before.size(), 1U);

@@ -36,15 +36,15 @@ class PrivateFileTest : public testing::Test {
       close(file.descriptor);
     };
     return {{.name = "open_or_make_private",
-             .take = [=](const auto& path) { closed(open_or_make_private(path, O_RDWR)); }},
+             .take = [=](const auto& name) { closed(open_or_make_private(name, O_RDWR)); }},
             {.name = "open_private",
-             .take = [=](const auto& path) { closed(open_private(path, O_RDWR)); },
+             .take = [=](const auto& name) { closed(open_private(name, O_RDWR)); },
              .makes = false},
             {.name = "make_private_anew",
-             .take = [=](const auto& path) { closed(make_private_anew(path, O_RDWR)); },
+             .take = [=](const auto& name) { closed(make_private_anew(name, O_RDWR)); },
              .replaces = true},
             {.name = "check_private",
-             .take = [](const auto& path) { check_private(path, Demand::ours_alone); },
+             .take = [](const auto& name) { check_private(name, Demand::ours_alone); },
              .makes = false}};
   }
 
@@ -73,7 +73,7 @@ class PrivateFileTest : public testing::Test {
 
 TEST_F(PrivateFileTest, is_made_for_its_owner_alone_whatever_the_umask) {
   const mode_t before = umask(0);
-  for (const mode_t mask : {0000, 0022, 0077, 0777}) {
+  for (const mode_t mask : {0000U, 0022U, 0077U, 0777U}) {
     umask(mask);
     for (const Way& way : ways()) {
       if (!way.makes) continue;
@@ -88,7 +88,7 @@ TEST_F(PrivateFileTest, is_made_for_its_owner_alone_whatever_the_umask) {
 TEST_F(PrivateFileTest, is_tightened_where_it_was_open_to_others) {
   for (const Way& way : ways()) {
     std::ofstream{path, std::ios::trunc} << "kept";
-    for (const mode_t mode : {0644, 0666, 0777, 04755}) {
+    for (const mode_t mode : {0644U, 0666U, 0777U, 04755U}) {
       ASSERT_EQ(chmod(path.c_str(), mode), 0);
       way.take(path);
       EXPECT_EQ(mode_of(path), 0600U) << way.name;
@@ -163,7 +163,7 @@ TEST_F(PrivateFileTest, belongs_to_who_runs_us_and_not_even_root_takes_another_u
   for (const Way& way : ways()) {
     std::ofstream{path} << "planted";
     ASSERT_EQ(chown(path.c_str(), another_user, another_user), 0);
-    for (const mode_t mode : {0600, 0666}) {
+    for (const mode_t mode : {0600U, 0666U}) {
       chmod(path.c_str(), mode);
       EXPECT_THAT(error_of(way, path),
                   AllOf(HasSubstr("belongs to " + user_name(another_user)),
@@ -180,7 +180,7 @@ TEST_F(PrivateFileTest, of_root_is_not_taken_by_another_user) {
   DUTIFUL_NEEDS_ANOTHER_USER();
   chmod(directory.file("").c_str(), 0777);
   for (const Way& way : ways()) {
-    for (const mode_t mode : {0600, 0444, 0666}) {
+    for (const mode_t mode : {0600U, 0444U, 0666U}) {
       std::ofstream{path} << "of root";
       chmod(path.c_str(), mode);
       EXPECT_THAT(said_by_another_user([&] { return error_of(way, path); }),

@@ -190,7 +190,7 @@ TEST_F(DutifulFiles, of_root_are_refused_by_others) {
   make_state();
   ASSERT_EQ(chmod(directory.file("").c_str(), 0777), 0);
   ASSERT_EQ(chmod(file.c_str(), 0644), 0);
-  for (const mode_t mode : {0600, 0666}) {
+  for (const mode_t mode : {0600U, 0666U}) {
     ASSERT_EQ(chmod(state.c_str(), mode), 0);
     const Ended refused = run_as_another_user(arguments());
     EXPECT_EQ(refused.status, 2);

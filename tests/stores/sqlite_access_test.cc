@@ -79,7 +79,7 @@ TEST_F(Unprivileged, is_not_let_at_the_state_of_another_user) {
   make_state();
   std::filesystem::permissions(directory.file("."), std::filesystem::perms{0777});
   for (const char* part : {"-owner", ""}) {
-    for (const mode_t mode : {0600, 0666}) {
+    for (const mode_t mode : {0600U, 0666U}) {
       std::filesystem::permissions(path + part, std::filesystem::perms{mode});
       EXPECT_THAT(
           error_as_nobody([&] { (void)open_sqlite_store(path); }),
@@ -93,7 +93,7 @@ TEST_F(Unprivileged, is_told_who_may_read_a_state) {
   if (geteuid() != 0) GTEST_SKIP() << "needs root, to become somebody else";
   make_state();
   std::filesystem::permissions(directory.file("."), std::filesystem::perms{0755});
-  for (const mode_t mode : {0600, 0644}) {
+  for (const mode_t mode : {0600U, 0644U}) {
     std::filesystem::permissions(path, std::filesystem::perms{mode});
     EXPECT_THAT(error_as_nobody([&] { (void)read_sqlite_state(path); }),
                 AllOf(HasSubstr(path + "\" belongs to root, and may not be read by "),
