@@ -299,7 +299,8 @@ class Scheduler::Impl {
 
   void take_list(std::vector<Registration> registrations, const Calls::Initialization& call) {
     const std::size_t total = registrations.size();
-    auto [list, callbacks] = or_tell(total, [&] { return split(std::move(registrations)); });
+    auto parts = or_tell(total, [&] { return split(std::move(registrations)); });
+    Callbacks& callbacks = parts.second;
     Lock lock{engine_mutex_};
     // A thread that cannot be had is an error before anything has changed.
     or_tell(total, [&] {
@@ -308,7 +309,7 @@ class Scheduler::Impl {
     });
     try {
       dispatch();  // what goes by the callbacks of the list before
-      engine_.initialize(std::move(list), take_calls().now, {call.number, true});
+      engine_.initialize(std::move(parts.first), take_calls().now, {call.number, true});
     } catch (...) {
       lock.unlock();
       if (call.first) end_loop();  // which has found nothing to do
