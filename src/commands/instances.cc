@@ -75,6 +75,11 @@ bool is_whole(const Instance& instance) {
           instance.name.find_first_not_of("0123456789abcdef") == std::string::npos);
 }
 
+bool others_could_write(const std::string& path) {
+  struct stat file {};
+  return lstat(path.c_str(), &file) == 0 && (file.st_mode & (S_IWGRP | S_IWOTH)) != 0;
+}
+
 bool was_written_before_this_boot(const std::string& path) {
   struct stat file {};
   timespec now{};
@@ -154,6 +159,9 @@ std::vector<Instance> Instances::enter(const std::string& name, bool was_interru
   std::vector<Instance> before = parse(contents.text);
   if (was_interrupted && contents.error == 0) refuse_one_that_names_nobody(path_, before);
   refuse_one_that_lives(path_, before);
+  if (others_could_write(path_)) {
+    for (Instance& instance : before) instance.commands.clear();
+  }
   if (!contents.text.empty() && contents.text.back() != '\n') contents.text += '\n';
   write(contents.text + line_of_ours(name));
   return before;

@@ -5,6 +5,7 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <filesystem>
 #include <fstream>
 #include <system_error>
 
@@ -182,6 +183,23 @@ TEST(Leftovers, that_are_written_down_lead_a_session_and_were_born_then) {
   EXPECT_EQ(waitpid(member, nullptr, WNOHANG), 0);
   kill(member, SIGKILL);
   EXPECT_EQ(waitpid(member, nullptr, 0), member);
+}
+
+// An older daemon made the file by its umask: another user may have named whom he likes.
+TEST(Leftovers, that_another_user_could_have_written_down_are_not_believed) {
+  TemporaryDirectory directory;
+  const std::string state = directory.file("state.db");
+  const std::string file = state + "-commands";
+  const std::string text = "a " + process_space() + " 999999999 1\n@      1234 1 2\n";
+  for (const auto& [mode, commands] : {std::pair{0666, 0U}, {0660, 0U}, {0644, 1U}}) {
+    std::ofstream{file} << text;
+    ASSERT_EQ(chmod(file.c_str(), static_cast<mode_t>(mode)), 0);
+    const std::vector<Instance> before = Instances{state}.enter("b");
+    ASSERT_EQ(before.size(), 1U);
+    EXPECT_EQ(before[0].name, "a");
+    EXPECT_EQ(before[0].commands.size(), commands) << mode;
+    std::filesystem::remove(file);
+  }
 }
 
 TEST(Leftovers, are_not_ended_under_a_daemon_that_lives) {
