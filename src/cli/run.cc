@@ -131,6 +131,8 @@ Exit run(const Arguments& arguments, Console& console) {
     Daemon{std::move(options)}.run(file.tasks);
   } catch (const StoreError& error) {
     throw UsageError(error.what());  // as for a state that cannot even be opened
+  } catch (const TraceError& error) {
+    throw UsageError(error.what());
   }
   return Exit::done;
 }

@@ -250,7 +250,7 @@ TEST_F(DutifulFiles, of_a_trace_that_is_a_link_are_not_written) {
   const std::string trace = directory.file("trace.jsonl");
   std::filesystem::create_symlink(precious, trace);
   const Ended refused = run_to_end(arguments({"--trace", trace}));
-  EXPECT_NE(refused.status, 0);
+  EXPECT_EQ(refused.status, 2);
   EXPECT_THAT(refused.err, AllOf(HasSubstr(trace), HasSubstr("is a symbolic link")));
   EXPECT_THAT(refused.out, HasSubstr("\"event\":\"AccessRefused\""));
   EXPECT_FALSE(std::filesystem::exists(precious));
