@@ -22,8 +22,8 @@ struct CommandOptions {
   Duration kill_grace{10'000};     // between SIGTERM and SIGKILL
   Duration death_max{5'000};       // how long a killed group may take to be gone
   std::size_t output_max = 8192;   // bytes of its output that a result keeps
-  // All are called by the one thread that serves all, and should be quick. One that throws has not
-  // heard of what it was given, and nobody else minds.
+  // All are called by the one thread that serves all, and should be quick. What they throw is
+  // ignored.
   std::function<void(const RunInfo&, std::string_view)> on_output{};  // everything, as it comes
   std::function<void(CommandResult)> on_end{};                        // before the run is settled
   std::function<void(const RunInfo&)> on_output_end{};  // of what a run has left in the background

@@ -78,7 +78,8 @@ class Instances {
   // StoreError where the file cannot be read, and leaves it as it is then, or cannot be written;
   // also where it, or the one that takes its place, is a link or belongs to another user: whoever
   // writes to it names processes that are killed. An older daemon may have made one that others
-  // could write to: its commands are not believed, only the names, which processes carry themselves.
+  // could write to: its commands are not believed, only the names, which processes carry
+  // themselves.
   std::vector<Instance> enter(const std::string& name, bool was_interrupted = false);
   // Only this one is left: the processes of the others are gone. From now on commands can be added.
   // Throws StoreError.

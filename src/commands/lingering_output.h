@@ -27,7 +27,7 @@ class LingeringOutput {
   // silent process at each run does not cost a server its voice. If memory runs out, this one.
   void keep(std::uint64_t serial, Descriptor pipe, const RunInfo& run) noexcept;
 
-  // Reads some of what is there. A serial that is not kept is none of its business.
+  // Reads some of what is there. Ignores a serial that is not kept.
   void read_some(std::uint64_t serial);
 
  private:

@@ -12,7 +12,7 @@
 
 namespace dutiful {
 
-// For one thread. Whoever it is told to and throws has not heard of it; nobody else minds.
+// For one thread. What a listener throws is ignored: that part of the output is lost to it.
 class OutputReader {
  public:
   using OnOutput = std::function<void(const RunInfo&, std::string_view)>;

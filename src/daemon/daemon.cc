@@ -9,7 +9,6 @@
 #include <new>
 #include <optional>
 #include <set>
-#include <span>
 #include <stdexcept>
 #include <utility>
 
@@ -23,6 +22,7 @@
 #include "commands/commands.h"
 #include "commands/leftovers.h"
 #include "daemon/event_text.h"
+#include "daemon/file_warnings.h"
 #include "daemon/history.h"
 #include "daemon/log.h"
 #include "daemon/output_lines.h"
@@ -35,7 +35,6 @@
 #include "files/private_file.h"
 #include "runtime/pending_stop.h"
 #include "store/sqlite/state_file.h"
-#include "tasks/task_warnings.h"
 #include "time/iso8601.h"
 
 namespace dutiful {
@@ -48,9 +47,6 @@ constexpr std::chrono::seconds leftovers_wait_max{30};
 
 // How long the runs of a task that was taken from the list are remembered.
 constexpr std::chrono::days history_of_removed{30};
-
-// A log is no place for thousands of lines about one mistake.
-constexpr std::size_t warnings_told_max = 100;
 
 }  // namespace
 
@@ -108,7 +104,6 @@ class Daemon::Impl {
     try {
       start(tasks);
       supervisor_.ready();
-      tell_warnings();
       serve();
     } catch (...) {
       // Whatever went wrong: nothing of ours goes on.
@@ -193,11 +188,12 @@ class Daemon::Impl {
         {{.fd = signals_.descriptor(), .events = POLLIN, .revents = 0},
          {.fd = all_ended_.descriptor(), .events = POLLIN, .revents = 0}}};
     while (true) {
-      (void)poll(waiting.data(), waiting.size(), timeout());
+      (void)poll(waiting.data(), waiting.size(), warnings_.has_more() ? 0 : timeout());
       if (supervisor_.alive_every()) supervisor_.alive();
       if (waiting[1].revents != 0) break;
       while (const auto signal = signals_.take()) on_signal(*signal);
       if (stop_ && Steady::now() >= deadline_) end_commands("the grace is over");
+      warnings_.step();
     }
   }
 
@@ -228,6 +224,7 @@ class Daemon::Impl {
 
   void stop() {
     supervisor_.stopping();
+    warnings_.end();
     if (options_.grace) deadline_ = Steady::now() + *options_.grace;
     stop_.emplace(scheduler_, all_ended_);
   }
@@ -244,32 +241,32 @@ class Daemon::Impl {
   // RULES I4, reconcile: what runs goes on; where anything is wrong, so does the old list.
   void reload() {
     supervisor_.reloading();
-    bool loaded = false;
     try {
-      loaded = load(parse_task_file(options_.read_file()));
+      load(parse_task_file(options_.read_file()));
     } catch (const std::exception& error) {
       reject(error.what());
     }
     supervisor_.ready();
-    if (loaded) tell_warnings();
   }
 
-  // Whether the file was accepted.
-  bool load(const TaskFile& file) {
+  void load(const TaskFile& file) {
     for (const Problem& problem : file.problems) {
       reject(place_in(options_.file, problem.place) + ": " + problem.message);
     }
-    if (!file.problems.empty()) return false;
+    if (!file.problems.empty()) return;
     // Far more often a file that is just being written, or was truncated, than meant so.
     if (file.tasks.empty() && !tasks_.empty() && !options_.allow_empty) {
       reject(options_.file +
              " has no tasks; to let a reload remove every task, start dutiful run with "
              "--allow-empty");
-      return false;
+      return;
     }
     scheduler_.initialize(registrations(file.tasks));
-    on_loaded(file.tasks);
-    return true;
+    try {
+      on_loaded(file.tasks);
+    } catch (const std::bad_alloc&) {
+      // It is loaded, though there is no memory to say so.
+    }
   }
 
   void reject(const std::string& error) {
@@ -281,7 +278,9 @@ class Daemon::Impl {
     for (const TaskDefinition& task : tasks) names.insert(task.name);
     history_.forget_others(std::move(names), options_.now() - history_of_removed);
     for (const TaskChange& change : find_changes(tasks_, tasks)) tell_change(change);
+    warnings_.end();
     tasks_ = tasks;
+    warnings_.begin(tasks_, Calendar{zone_, options_.repeated_minutes}, options_.now());
     tell("TaskFileLoaded",
          Level::info,
          {{"file", options_.file},
@@ -316,37 +315,14 @@ class Daemon::Impl {
     tell("TaskChanged", Level::info, std::move(fields));
   }
 
-  // What `dutiful check` would warn of. Runs do not wait for it: it looks at the host, file by file
-  // and user by user.
-  void tell_warnings() {
-    try {
-      tell_warnings_of(tasks_);
-    } catch (const std::bad_alloc&) {
-      // That there is none left is told where it matters.
+  void tell_warning(const std::string& warning, std::optional<Place> place) {
+    std::vector<EventField> fields{{"file", options_.file}};
+    if (place) {
+      fields.emplace_back("line", std::int64_t{place->line});
+      fields.emplace_back("column", std::int64_t{place->column});
     }
-  }
-
-  void tell_warnings_of(const std::vector<TaskDefinition>& tasks) {
-    const auto tell_warning = [this](const std::string& warning, std::optional<Place> place) {
-      std::vector<EventField> fields{{"file", options_.file}};
-      if (place) {
-        fields.emplace_back("line", std::int64_t{place->line});
-        fields.emplace_back("column", std::int64_t{place->column});
-      }
-      fields.emplace_back("warning", warning);
-      tell("TaskFileWarning", Level::warning, std::move(fields));
-    };
-    const Calendar calendar{zone_, options_.repeated_minutes};
-    const auto warnings = find_warnings(tasks, calendar, options_.now());
-    const std::size_t told = std::min(warnings.size(), warnings_told_max);
-    for (const Problem& warning : std::span{warnings}.first(told)) {
-      tell_warning(warning.message, warning.place);
-    }
-    if (const std::size_t more = warnings.size() - told; more > 0) {
-      tell_warning(std::to_string(more) + " more " + (more == 1 ? "warning" : "warnings") +
-                       "; see dutiful check",
-                   std::nullopt);
-    }
+    fields.emplace_back("warning", warning);
+    tell("TaskFileWarning", Level::warning, std::move(fields));
   }
 
   void tell(std::string_view name, Level level, std::vector<EventField> fields) {
@@ -394,7 +370,15 @@ class Daemon::Impl {
   WakeUp all_ended_;  // rings when a stop has nothing to wait for any more
   Scheduler scheduler_;
   std::optional<PendingStop> stop_;
-  std::vector<TaskDefinition> tasks_;      // those that were loaded last
+  std::vector<TaskDefinition> tasks_;  // those that were loaded last
+  FileWarnings warnings_{
+      {.tell = [this](const Problem& found) { tell_warning(found.message, found.place); },
+       .tell_more =
+           [this](std::size_t count) {
+             tell_warning(std::to_string(count) + " more " + (count == 1 ? "warning" : "warnings") +
+                              "; see dutiful check",
+                          std::nullopt);
+           }}};
   std::vector<HistoryEntry> interrupted_;  // runs that died with a daemon before
   bool swept_ = false;                     // nothing of that is left
   StopRequests stop_requests_;

@@ -34,7 +34,7 @@ struct DaemonOptions {
 
 // SIGTERM and SIGINT end it: nothing is started any more, what runs may finish. At a second one, or
 // when the grace is over, what runs is ended. SIGHUP reads the file again; one with problems, or
-// without any task, is reported, and the old list goes on.
+// without any task unless that is allowed, is reported, and the old list goes on.
 //
 // In the foreground, with its log on standard output; also as the first process of a container.
 class Daemon {

@@ -183,8 +183,8 @@ std::string said(std::string_view name, const Fields& fields) {
   if (name == "TaskOverridden" || name == "TaskChanged") return changed_text(fields);
   if (name == "TaskRemoved") return "removed";
   if (name == "TaskOrphaned") {
-    return "no result was recorded of its run of " + fields.time("lastExecutionTime") +
-           ", when the daemon ended; starts again";
+    return "its run of " + fields.time("lastExecutionTime") +
+           " has no recorded result; starting it again";
   }
   if (name == "TaskNeverDue") return "is never due: " + fields.text("cronExpression");
   if (name == "TaskScheduled") return "scheduled at " + fields.text("cronExpression");

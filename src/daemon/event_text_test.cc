@@ -137,8 +137,7 @@ TEST(EventText, tells_which_run_was_interrupted) {
            {{"taskName", std::string{"a"}},
             {"lastExecutionTime", std::string{"2025-07-01T03:15:02.000Z"}}},
            Zone::utc()),
-      "2025-07-01 10:00:00  a  no result was recorded of its run of 03:15:02, when the daemon "
-      "ended; starts again");
+      "2025-07-01 10:00:00  a  its run of 03:15:02 has no recorded result; starting it again");
 }
 
 TEST(EventText, tells_who_was_refused_what) {

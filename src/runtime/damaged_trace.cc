@@ -5,7 +5,6 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstdio>
-#include <filesystem>
 #include <istream>
 #include <sstream>
 #include <string_view>
@@ -97,10 +96,9 @@ bool is_damaged_trace(std::istream& in) {
 }
 
 std::string set_aside(const std::string& file) {
-  const std::string real = std::filesystem::canonical(file).string();
   const auto fail = [] { throw std::system_error(errno, std::generic_category()); };
   for (int number = 1; number <= set_aside_max; ++number) {
-    std::string name = real + ".damaged-" + std::to_string(number);
+    std::string name = file + ".damaged-" + std::to_string(number);
     // Whoever makes the file has the name; a rename alone would replace what is there.
     const int descriptor = open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (descriptor < 0) {
@@ -108,7 +106,7 @@ std::string set_aside(const std::string& file) {
       fail();
     }
     close(descriptor);
-    if (std::rename(real.c_str(), name.c_str()) != 0) {
+    if (std::rename(file.c_str(), name.c_str()) != 0) {
       const int error = errno;
       unlink(name.c_str());
       errno = error;

@@ -15,9 +15,8 @@ namespace dutiful {
 // A file of nothing but zeros is one of them. Reads from where the stream is.
 [[nodiscard]] bool is_damaged_trace(std::istream& in);
 
-// Renames the file to <file>.damaged-1, or to the first such number that is free; if the file is a
-// link, what it leads to is renamed. Never replaces a file. Returns the new name; throws
-// std::system_error.
+// Renames the file to <file>.damaged-1, or to the first such number that is free. Never replaces a
+// file. Returns the new name; throws std::system_error.
 [[nodiscard]] std::string set_aside(const std::string& file);
 
 }  // namespace dutiful

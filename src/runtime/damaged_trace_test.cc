@@ -82,12 +82,12 @@ TEST_F(SetAside, replaces_no_link_that_leads_nowhere) {
   EXPECT_EQ(set_aside(file), file + ".damaged-2");
 }
 
-TEST_F(SetAside, leaves_a_link_where_it_is) {
+TEST_F(SetAside, follows_no_link) {
   const std::string link = file + "-link";
   std::filesystem::create_symlink(file, link);
   write(file, "trace");
-  EXPECT_EQ(set_aside(link), file + ".damaged-1");
-  EXPECT_TRUE(std::filesystem::is_symlink(link));
+  EXPECT_EQ(set_aside(link), link + ".damaged-1");
+  EXPECT_TRUE(std::filesystem::exists(file));
 }
 
 TEST_F(SetAside, leaves_nothing_behind_where_there_is_no_file) {

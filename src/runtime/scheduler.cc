@@ -150,12 +150,12 @@ class Scheduler::Impl {
     if (options.verify) {
       listener.violated = [this](const theory::Violation& violation) { tell_violated(violation); };
     }
-    listener.set_aside = [this, &options](const TraceListener::SetAside& damaged) {
-      reporter_.tell("TraceSetAside",
-                     Level::warning,
-                     clock_->now(),
-                     {{"file", damaged.file},
-                      {"error", "The trace " + quote(options.trace) + ' ' + damaged.reason}});
+    listener.set_aside = [this, trace = options.trace](const TraceListener::SetAside& damaged) {
+      reporter_.tell(
+          "TraceSetAside",
+          Level::warning,
+          clock_->now(),
+          {{"file", damaged.file}, {"error", "The trace " + quote(trace) + ' ' + damaged.reason}});
     };
     try {
       return std::make_unique<TraceFile>(options.trace,

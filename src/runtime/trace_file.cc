@@ -218,6 +218,8 @@ void TraceFile::begin_anew(const std::string& damage) {
   } catch (const std::system_error& error) {
     fail(damage + ", and cannot be renamed: " + error.code().message() + "; use another file");
   }
+  // At once: if a new one cannot begin, the next start finds no damage any more.
+  if (listener_.set_aside) listener_.set_aside({std::move(name), damage});
   in_flight_ = {};
   latest_ = Instant::min();
   lines_ = 0;
@@ -232,7 +234,6 @@ void TraceFile::begin_anew(const std::string& damage) {
   }
   close(damaged);
   if (const std::string again = take_over(); !again.empty()) fail(again + "; use another file");
-  if (listener_.set_aside) listener_.set_aside({std::move(name), damage});
 }
 
 void TraceFile::on(Instant at, const TraceEvent& event) {

@@ -277,6 +277,17 @@ TEST_F(TraceFileTest, that_begins_after_a_damaged_one_is_not_judged) {
   EXPECT_TRUE(violations.empty());
 }
 
+// The next start finds no damage any more.
+TEST_F(TraceFileTest, that_is_set_aside_is_told_even_if_no_other_can_begin) {
+  run_hourly(*open());
+  damage(text().find("InitSuccess"), 4);
+  {
+    const WriteFault full;
+    EXPECT_THAT(refusal(), HasSubstr("cannot be written"));
+  }
+  EXPECT_THAT(set_aside, ElementsAre("trace.jsonl.damaged-1"));
+}
+
 TEST_F(TraceFileTest, that_cannot_be_set_aside_is_refused_as_it_is) {
   run_hourly(*open());
   damage(text().find("InitSuccess"), 4);

@@ -125,13 +125,13 @@ TEST(Workers, call_the_thread_that_worked_last) {
                   [&](ActiveRun&) {
                     {
                       const std::lock_guard lock{mutex};
-                      workers.start_first();
                       threads.push_back(std::this_thread::get_id());
                     }
                     begun.add("one");
                     gate.pass();
                   },
                   1h};
+  workers.start_first();
   workers.add(runs(4));
   EXPECT_EQ(grow_to_the_end(workers), Workers::Growth::enough);
   begun.wait_for(4);

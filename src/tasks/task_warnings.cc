@@ -6,6 +6,7 @@
 #include <string>
 #include <system_error>
 #include <tuple>
+#include <utility>
 
 #include <unistd.h>
 
@@ -38,10 +39,26 @@ std::optional<CivilMinute> find_swallowed(const CronExpression& cron,
   return std::nullopt;
 }
 
-class Examiner {
- public:
-  Examiner(const Calendar& calendar, Instant now) : calendar_(calendar), now_(now) {}
+}  // namespace
 
+class WarningSearch::Impl {
+ public:
+  Impl(std::span<const TaskDefinition> tasks, Calendar calendar, Instant now)
+      : left_(tasks), calendar_(std::move(calendar)), now_(now) {
+    if (tasks.empty())
+      warnings_.push_back({.message = "there is no task; write one below [[task]]"});
+  }
+
+  void step() {
+    examine(left_.front());
+    left_ = left_.subspan(1);
+  }
+
+  [[nodiscard]] bool is_done() const { return left_.empty(); }
+
+  std::vector<Problem> take() { return std::exchange(warnings_, {}); }
+
+ private:
   void examine(const TaskDefinition& task) {
     task_ = &task;
     examine_schedule(CronExpression::parse(task.cron));
@@ -51,9 +68,6 @@ class Examiner {
     examine_program();
   }
 
-  std::vector<Problem> take() { return std::move(warnings_); }
-
- private:
   void warn(const std::string& message) {
     warnings_.push_back(
         {.place = task_->place, .message = "task " + quote(task_->name) + ' ' + message});
@@ -135,8 +149,9 @@ class Examiner {
     return variables;
   }
 
-  const Calendar& calendar_;
-  Instant now_;
+  std::span<const TaskDefinition> left_;
+  const Calendar calendar_;
+  const Instant now_;
   const Environment own_environment_ = daemon_environment();
   std::map<std::string, std::string> users_;  // what is wrong with each
   const TaskDefinition* task_ = nullptr;
@@ -149,15 +164,26 @@ class Examiner {
   std::vector<Problem> warnings_;
 };
 
-}  // namespace
+WarningSearch::WarningSearch(std::span<const TaskDefinition> tasks, Calendar calendar, Instant now)
+    : impl_(std::make_unique<Impl>(tasks, std::move(calendar), now)) {}
+WarningSearch::~WarningSearch() = default;
+
+void WarningSearch::step() {
+  impl_->step();
+}
+bool WarningSearch::is_done() const {
+  return impl_->is_done();
+}
+std::vector<Problem> WarningSearch::take() {
+  return impl_->take();
+}
 
 std::vector<Problem> find_warnings(std::span<const TaskDefinition> tasks,
                                    const Calendar& calendar,
                                    Instant now) {
-  if (tasks.empty()) return {{.message = "there is no task; write one below [[task]]"}};
-  Examiner examiner{calendar, now};
-  for (const TaskDefinition& task : tasks) examiner.examine(task);
-  return examiner.take();
+  WarningSearch search{tasks, calendar, now};
+  while (!search.is_done()) search.step();
+  return search.take();
 }
 
 }  // namespace dutiful

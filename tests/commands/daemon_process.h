@@ -35,7 +35,7 @@ class Process {
  public:
   using Variables = std::vector<std::pair<std::string, std::string>>;
 
-  // `before` is called in the process itself, and says whether it may go on.
+  // `become` is called in the process itself, and says whether it may go on.
   explicit Process(const std::vector<std::string>& arguments,
                    const Variables& variables = {},
                    const std::vector<int>& closed = {},

@@ -1,5 +1,7 @@
 // dutiful run: who may touch its files, and which files it touches.
 
+#include <array>
+
 #include <sys/prctl.h>
 
 #include "commands/run_in_test.h"
@@ -209,20 +211,40 @@ TEST_F(DutifulFiles, of_root_are_refused_by_others) {
 TEST_F(DutifulFiles, of_another_user_kill_nobody) {
   DUTIFUL_NEEDS_ANOTHER_USER();
   make_state();
+  std::array<int, 2> ends{};
+  ASSERT_EQ(pipe(ends.data()), 0);
   const pid_t innocent = fork();
   if (innocent == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     setsid();
+    (void)!::write(ends[1], "x", 1);
     while (true) pause();
   }
+  char told = 0;
+  ASSERT_EQ(read(ends[0], &told, 1), 1);  // it leads a session
+  for (const int end : ends) close(end);
+  std::string boot = contents("/proc/sys/kernel/random/boot_id");
+  boot.pop_back();
   const std::string list = state + "-commands";
-  std::ofstream{list} << "0123456789abcdef "
-                      << "x 1 1\n@" << innocent << " 0 9999999999999\n";
+  const std::string lines = "0123456789abcdef " + boot + ',' +
+                            std::filesystem::read_symlink("/proc/self/ns/pid").string() +
+                            " 999999999 1\n@" + std::to_string(innocent) + " 0 9999999999999\n";
+  std::ofstream{list} << lines;
   ASSERT_EQ(chown(list.c_str(), another_user, another_user), 0);
   expect_refused(list, "belongs to ");
   EXPECT_EQ(waitpid(innocent, nullptr, WNOHANG), 0);
-  kill(innocent, SIGKILL);
-  waitpid(innocent, nullptr, 0);
+
+  // Nor where an older daemon has let others write to it.
+  ASSERT_EQ(chown(list.c_str(), 0, 0), 0);
+  ASSERT_EQ(chmod(list.c_str(), 0666), 0);
+  make_state();
+  EXPECT_EQ(waitpid(innocent, nullptr, WNOHANG), 0);
+
+  // The same lines in a file of ours are believed: they are as a daemon writes them.
+  std::ofstream{list} << lines;
+  ASSERT_EQ(chmod(list.c_str(), 0600), 0);
+  make_state();
+  EXPECT_EQ(waitpid(innocent, nullptr, WNOHANG), innocent);
 }
 
 TEST_F(DutifulFiles, of_a_history_that_is_a_link_are_not_written_and_runs_go_on) {

@@ -28,6 +28,12 @@ class DutifulRun : public testing::Test {
     std::string text = task(name, script);
     return text.replace(text.find("1h"), 2, "0s");
   }
+  // A script that waits for the pipe in its first run only: a minute may turn at any moment, and
+  // the task is due again.
+  std::string waits_once(const Fifo& go) const {
+    const std::string mark = go.path() + "-passed";
+    return "test -e " + mark + " || { : > " + mark + "; read line < " + go.path() + "; }";
+  }
   void write(const std::string& text) const { std::ofstream{file} << text; }
   Fifo fifo(const std::string& name) const { return Fifo{directory.file(name)}; }
 
