@@ -4,7 +4,9 @@
 #include <memory>
 #include <optional>
 #include <ostream>
+#include <stdexcept>
 #include <string>
+#include <system_error>
 
 #include <unistd.h>
 
@@ -116,6 +118,25 @@ DaemonOptions options_of(const Arguments& arguments, Console& console) {
   return options;
 }
 
+std::string remedy_of(const std::error_code& code) {
+  if (code == std::errc::resource_unavailable_try_again) {
+    return "; raise the limit on processes (ulimit -u, TasksMax=)";
+  }
+  if (code == std::errc::too_many_files_open || code == std::errc::too_many_files_open_in_system) {
+    return "; raise the limit on open files (ulimit -n, LimitNOFILE=)";
+  }
+  return "";
+}
+
+std::unique_ptr<Daemon> make_daemon(DaemonOptions options) {
+  try {
+    return std::make_unique<Daemon>(std::move(options));
+  } catch (const std::system_error& error) {
+    throw std::runtime_error("the daemon cannot start: " + error.code().message() +
+                             remedy_of(error.code()));
+  }
+}
+
 Exit run(const Arguments& arguments, Console& console) {
   fill_standard_descriptors();
   hold_back_signals();
@@ -128,7 +149,7 @@ Exit run(const Arguments& arguments, Console& console) {
   if (!file.problems.empty()) return Exit::no;
   read_state([&] { refuse_no_state(options.state); });
   try {
-    Daemon{std::move(options)}.run(file.tasks);
+    make_daemon(std::move(options))->run(file.tasks);
   } catch (const StoreError& error) {
     throw UsageError(error.what());  // as for a state that cannot even be opened
   } catch (const TraceError& error) {

@@ -49,6 +49,8 @@ class Search {
       names_.insert(std::string{instance_variable} + '=' + instance.name);
       if (instance.space.empty() || instance.space != space) continue;
       for (const StartedCommand& command : instance.commands) {
+        // A daemon starts nothing before itself, and never the first process of the host.
+        if (command.not_before < instance.start || command.process <= 1) continue;
         commands_[command.process].push_back(
             {command, command.has_ended ? command.not_after : instance.alive_until});
       }

@@ -138,7 +138,7 @@ TEST(Leftovers, of_a_command_that_has_ended_were_born_before_that) {
   const std::string state = directory.file("state.db");
   const auto left_by = [&](const Abandoned& one, Ticks until) {
     std::ofstream{state + "-commands", std::ios::trunc}
-        << "name " << process_space() << " 1 1\n!" << one.session << " 0 " << until << "\n@0 0 "
+        << "name " << process_space() << " 1 1\n!" << one.session << " 1 " << until << "\n@0 0 "
         << one.born + 1000 << '\n';
     return Instances{state}.enter("a");
   };
@@ -166,10 +166,11 @@ TEST(Leftovers, that_are_written_down_lead_a_session_and_were_born_then) {
   };
   const pid_t member = start_one(false);
   const pid_t leader = start_one(true);
-  const auto ended = [](pid_t process, Ticks not_before, Ticks not_after) {
+  const auto ended = [](pid_t process, Ticks not_before, Ticks not_after, Ticks daemon_start = 0) {
     const Instance instance{
         .name = new_instance(),
         .space = process_space(),
+        .start = daemon_start,
         .alive_until = ticks_now(),
         .commands = {{.process = process, .not_before = not_before, .not_after = not_after}}};
     return end_leftovers({instance}, {}, patience).ended;
@@ -178,6 +179,7 @@ TEST(Leftovers, that_are_written_down_lead_a_session_and_were_born_then) {
   const Ticks born = find_process(leader).value().start;
   EXPECT_EQ(ended(leader, 0, born - 1), 0U);
   EXPECT_EQ(ended(leader, born + 1, born + 1000), 0U);
+  EXPECT_EQ(ended(leader, 0, born + 1000, 1), 0U);  // from before its daemon
   EXPECT_EQ(ended(leader, born, born), 1U);
   EXPECT_EQ(waitpid(leader, nullptr, 0), leader);
   EXPECT_EQ(waitpid(member, nullptr, WNOHANG), 0);

@@ -34,6 +34,9 @@ void refuse(const std::string& path, const struct stat& status, Demand demand) {
                       user_name(status.st_uid));
   }
   if (S_ISDIR(status.st_mode)) throw FileError(path, "is a directory; move it away");
+  if (S_ISCHR(status.st_mode) || S_ISBLK(status.st_mode)) {
+    throw FileError(path, "is a device; use a regular file");
+  }
   if (!S_ISREG(status.st_mode)) throw FileError(path, "is not a regular file; remove it");
   if (status.st_uid != geteuid()) {
     const std::string owner = user_name(status.st_uid);

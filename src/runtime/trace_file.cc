@@ -1,6 +1,7 @@
 #include "runtime/trace_file.h"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <system_error>
@@ -35,6 +36,19 @@ off_t end_of_lines(int descriptor, off_t size) {
     end = begin;
   }
   return 0;
+}
+
+// A part of a line has no zeros: those are sectors that never reached the disk.
+bool has_zeros(int descriptor, off_t begin, off_t end) {
+  std::array<char, 4096> block{};
+  while (begin < end) {
+    const auto size = std::min<off_t>(end - begin, block.size());
+    if (pread(descriptor, block.data(), static_cast<std::size_t>(size), begin) != size)
+      return false;
+    if (std::find(block.begin(), block.begin() + size, '\0') != block.begin() + size) return true;
+    begin += size;
+  }
+  return false;
 }
 
 template <typename Policy>
@@ -147,6 +161,7 @@ std::string TraceFile::take_over() {
     }
   }
   const off_t whole = size < 0 ? size : end_of_lines(descriptor_, size);
+  if (has_zeros(descriptor_, whole, size)) return "ends with zeros instead of its last lines";
   if (size < 0 || (whole != size && ftruncate(descriptor_, whole) != 0)) {
     fail(std::string{"cannot be written: "} + std::strerror(errno));
   }

@@ -260,6 +260,14 @@ TEST_F(TraceFileTest, of_zeros_alone_is_set_aside_and_none_is_replaced) {
   EXPECT_EQ(text(".damaged-1"), "precious");
 }
 
+// The likeliest damage: what was written last. To cut it off would hide runs that have been.
+TEST_F(TraceFileTest, without_its_last_lines_is_set_aside) {
+  run_hourly(*open());
+  damage(text().find("RunStart"), text().size() - text().find("RunStart"));
+  std::ofstream{file, std::ios::app} << std::string(5000, '\0');
+  expect_set_aside("trace.jsonl.damaged-1", "ends with zeros instead of its last lines");
+}
+
 TEST_F(TraceFileTest, whose_header_is_damaged_is_set_aside) {
   run_hourly(*open());
   damage(text().find("UTC"), 3);

@@ -228,7 +228,7 @@ TEST_F(DutifulFiles, of_another_user_kill_nobody) {
   const std::string list = state + "-commands";
   const std::string lines = "0123456789abcdef " + boot + ',' +
                             std::filesystem::read_symlink("/proc/self/ns/pid").string() +
-                            " 999999999 1\n@" + std::to_string(innocent) + " 0 9999999999999\n";
+                            " 999999999 1\n@" + std::to_string(innocent) + " 1 9999999999999\n";
   std::ofstream{list} << lines;
   ASSERT_EQ(chown(list.c_str(), another_user, another_user), 0);
   expect_refused(list, "belongs to ");

@@ -1,5 +1,7 @@
 // dutiful run: the state that it holds, and what is refused.
 
+#include <sys/resource.h>
+
 #include "commands/run_in_test.h"
 
 namespace dutiful {
@@ -45,6 +47,21 @@ TEST_F(DutifulRun, takes_nothing_for_a_standard_descriptor_that_it_was_started_w
   EXPECT_EQ(no_result.status, 1);
   EXPECT_THAT(no_result.err, HasSubstr("cannot write the result"));
 }
+
+#ifdef DUTIFUL_PLAIN_BUILD  // a sanitizer needs descriptors of its own
+TEST_F(DutifulRun, says_which_limit_keeps_it_from_starting) {
+  write("");
+  const Ended ended = Process{
+      arguments(), {}, {}, [] {
+        const rlimit few{.rlim_cur = 8, .rlim_max = 8};
+        return setrlimit(RLIMIT_NOFILE, &few) == 0;
+      }}.end();
+  EXPECT_EQ(ended.status, 1);
+  EXPECT_THAT(ended.err,
+              AllOf(HasSubstr("the daemon cannot start: Too many open files"),
+                    HasSubstr("raise the limit on open files (ulimit -n, LimitNOFILE=)")));
+}
+#endif
 
 TEST_F(DutifulRun, refuses_a_state_that_another_holds) {
   write(task("a", "true"));

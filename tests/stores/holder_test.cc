@@ -246,6 +246,21 @@ TEST_F(Holding, may_end_with_the_objects_of_a_program) {
   EXPECT_TRUE(std::filesystem::is_empty(directory.file("")));
 }
 
+// In a process of its own: to look at the state's own lock closes a descriptor of the state.
+TEST_F(Holding, is_seen_though_the_file_that_names_the_holder_is_gone) {
+  Ownership held{state};
+  held.confirm();
+  std::filesystem::remove(owner_file_of(state));
+  const pid_t reader = fork();
+  if (reader == 0) {
+    const Service service = read_service(state);
+    _exit(service.answer == Answer::held && !service.holder ? 0 : 1);
+  }
+  int status = 0;
+  waitpid(reader, &status, 0);
+  EXPECT_EQ(status, 0);
+}
+
 TEST_F(Holding, may_be_nobodys_business) {
   if (geteuid() != 0) GTEST_SKIP() << "needs root, to become somebody else";
   {

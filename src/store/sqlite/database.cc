@@ -63,13 +63,17 @@ std::string reason_of(int code) {
   }
 }
 
-// To SQLite a file that cannot be opened is just that.
-constexpr const char* out_of_files =
-    "cannot be opened: too many files are open; raise the limit (ulimit -n)";
-bool is_out_of_files(int code, sqlite3* handle) {
-  if ((code & 0xff) != SQLITE_CANTOPEN || handle == nullptr) return false;
-  const int error = sqlite3_system_errno(handle);
-  return error == EMFILE || error == ENFILE;
+// To SQLite a file that cannot be opened or written is just that; the host may know why.
+std::string reason_of(int code, sqlite3* handle) {
+  const int error = handle == nullptr ? 0 : sqlite3_system_errno(handle);
+  const int kind = code & 0xff;
+  if (kind == SQLITE_CANTOPEN && (error == EMFILE || error == ENFILE)) {
+    return "cannot be opened: too many files are open; raise the limit (ulimit -n)";
+  }
+  if (kind == SQLITE_IOERR && error == EFBIG) {
+    return "cannot be written: it may not grow any more; raise the limit (ulimit -f)";
+  }
+  return reason_of(code);
 }
 
 // SQLite's own words.
@@ -235,10 +239,8 @@ int Database::open(const std::string& name, int flags) {
 
 void Database::check(int code) const {
   if (code == SQLITE_OK || code == SQLITE_ROW || code == SQLITE_DONE) return;
-  throw DatabaseError(path_,
-                      is_out_of_files(code, handle_.get()) ? out_of_files : reason_of(code),
-                      kind_of(code),
-                      cause_of(code, handle_.get()));
+  throw DatabaseError(
+      path_, reason_of(code, handle_.get()), kind_of(code), cause_of(code, handle_.get()));
 }
 
 void Database::refuse_as_damaged() const {
@@ -304,14 +306,15 @@ void Database::commit() {
     return;
   }
   auto cause = cause_of(code, handle_.get());
+  std::string reason = reason_of(code, handle_.get());
   // Fails if SQLite has done it by itself, as it mostly does.
   (void)sqlite3_exec(handle_.get(), "ROLLBACK", nullptr, nullptr, nullptr);
   if (!wrote_no_mark(code)) unsettled_ = true;
   if (unsettled_) settle();
-  if (!unsettled_) throw DatabaseError(path_, reason_of(code), kind_of(code), std::move(cause));
+  if (!unsettled_) throw DatabaseError(path_, reason, kind_of(code), std::move(cause));
   throw DatabaseError(
       path_,
-      reason_of(code) + "; the change may or may not have happened; check the disk, and try again",
+      reason + "; the change may or may not have happened; check the disk, and try again",
       DatabaseError::Kind::in_doubt,
       std::move(cause));
 }

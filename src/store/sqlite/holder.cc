@@ -23,6 +23,26 @@ constexpr std::string_view before_process = "process ";
 constexpr std::string_view before_since = " since ";
 constexpr std::string_view before_host = " on ";
 
+// Whether somebody has locked the file, from there on; nullopt, and errno says why, if that cannot
+// be asked.
+std::optional<bool> is_locked(int descriptor, off_t begin) {
+  struct flock lock {
+    .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = begin, .l_len = 0, .l_pid = 0
+  };
+  if (fcntl(descriptor, F_OFD_GETLK, &lock) != 0) return std::nullopt;
+  return lock.l_type != F_UNLCK;
+}
+
+// Somebody may have removed the file that names the holder. Not asked while it is there: to close a
+// descriptor of the state takes away the locks that SQLite may hold on it in this process.
+Service read_service_without_name(const std::string& state) {
+  const int descriptor = open(state.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (descriptor < 0) return {};
+  const bool held = is_locked(descriptor, state_lock_byte).value_or(false);
+  close(descriptor);
+  return {.answer = held ? Service::Answer::held : Service::Answer::free};
+}
+
 }  // namespace
 
 std::string owner_file_of(const std::string& state) {
@@ -83,15 +103,13 @@ Service read_service(const std::string& state) {
   };
   // Not a pipe, say, that nobody writes to, nor whatever a link leads to.
   const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
-  if (descriptor < 0) return errno == ENOENT ? Service{} : unknown(errno);
-  struct flock lock {
-    .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 0, .l_len = 0, .l_pid = 0
-  };
-  const int error = fcntl(descriptor, F_OFD_GETLK, &lock) == 0 ? 0 : errno;
+  if (descriptor < 0) return errno == ENOENT ? read_service_without_name(state) : unknown(errno);
+  const auto locked = is_locked(descriptor, 0);
+  const int error = errno;
   auto holder = read_holder(descriptor);
   close(descriptor);
-  if (error != 0) return unknown(error);
-  return {.answer = lock.l_type == F_UNLCK ? Service::Answer::free : Service::Answer::held,
+  if (!locked) return unknown(error);
+  return {.answer = *locked ? Service::Answer::held : Service::Answer::free,
           .holder = std::move(holder),
           .trouble = {}};
 }

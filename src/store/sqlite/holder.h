@@ -5,6 +5,8 @@
 #include <optional>
 #include <string>
 
+#include <sys/types.h>
+
 #include <dutiful/time.h>
 
 namespace dutiful {
@@ -38,6 +40,10 @@ struct Service {
 // kernel answers, so a process of another container is found too, and the number of a process that
 // is gone and was given to another deceives nobody.
 [[nodiscard]] Service read_service(const std::string& state);
+
+// The byte of the state itself that its holder locks too. It is far from those that SQLite locks,
+// and from any that a file has. Another process sees it only there, so it is never changed.
+inline constexpr off_t state_lock_byte = off_t{1} << 62;
 
 // The file beside the state with the lock.
 [[nodiscard]] std::string owner_file_of(const std::string& state);

@@ -22,10 +22,6 @@
 namespace dutiful {
 namespace {
 
-// Far from the bytes that SQLite locks, and from any that a file has. Another process sees it only
-// there, so it is never changed.
-constexpr off_t state_lock_byte = off_t{1} << 62;
-
 // Of the kind that belongs to the descriptor, where SQLite's own belong to the process; and others
 // can ask for it without taking any. A length of 0 is the whole file.
 bool lock(int descriptor, off_t start, off_t length) {
