@@ -42,14 +42,16 @@ TEST(Documents, the_examples_load_and_hide_no_failure) {
   }
 }
 
-TEST(Documents, the_readme_hides_no_failure) {
-  std::istringstream readme{read("README.md")};
+TEST(Documents, the_readme_and_the_tour_hide_no_failure) {
   int commands = 0;
-  for (std::string line; std::getline(readme, line);) {
-    if (!line.starts_with("run = \"")) continue;
-    ++commands;
-    expect_no_failure_to_be_hidden(
-        parse_task_file("[[task]]\nname = 'a'\ncron = '* * * * *'\nretry = '0s'\n" + line + '\n'));
+  for (const char* page : {"README.md", "docs/tour.md"}) {
+    std::istringstream lines{read(page)};
+    for (std::string line; std::getline(lines, line);) {
+      if (!line.starts_with("run = \"")) continue;
+      ++commands;
+      expect_no_failure_to_be_hidden(parse_task_file(
+          "[[task]]\nname = 'a'\ncron = '* * * * *'\nretry = '0s'\n" + line + '\n'));
+    }
   }
   EXPECT_GE(commands, 2);
 }
