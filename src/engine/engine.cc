@@ -278,9 +278,7 @@ bool Engine::make_durable(const std::vector<Start>& starts, Instant now) {
                    lifecycle_ == Lifecycle::stopping ? retry_delay_max_stopping : retry_delay_max);
     retry_store_at_ = now + retry_delay_;
     watch([&] { reporter_.store_failed(store_error_, retry_store_at_, now); });
-    // Where time stands still, there is no later try.
-    if (lifecycle_ == Lifecycle::stopping && core_.running() == 0 &&
-        (++stop_tries_ >= stop_tries_max || !follows())) {
+    if (lifecycle_ == Lifecycle::stopping && core_.running() == 0 && !may_try_to_stop_again(now)) {
       // For the theory it dies here, and what it could not record was interrupted (H5).
       stop_error_ = store_error_;
       unrecorded_.clear();
@@ -304,6 +302,12 @@ bool Engine::make_durable(const std::vector<Start>& starts, Instant now) {
   }
   finish_stop(now);
   return true;
+}
+
+bool Engine::may_try_to_stop_again(Instant now) {
+  if (stop_tries_++ == 0) stop_tried_first_ = now;
+  // Where time stands still, there is no later try.
+  return follows() && stop_tries_ < stop_tries_max && now - stop_tried_first_ < stop_tries_time_max;
 }
 
 void Engine::tell_end(End& end, Instant now) noexcept {

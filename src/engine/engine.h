@@ -105,6 +105,7 @@ class Engine {
   void finish_stop(Instant now);
   void let_go(Instant now);
   void forget_store_error();
+  [[nodiscard]] bool may_try_to_stop_again(Instant now);
   [[nodiscard]] bool owes_store() const { return !unrecorded_.empty() || !corrected_.empty(); }
 
   // After a failed transaction the next is tried after the first delay, then after twice that …
@@ -112,9 +113,10 @@ class Engine {
   static constexpr Duration retry_delay_max{30'000};
   static constexpr Duration retry_delay_max_stopping{1'000};
 
-  // A stop that waits only for a store that fails gives up after so many tries: at most five
-  // seconds.
+  // A stop that waits only for a store that fails gives up after so many tries, or after the first
+  // that begins so much later: a try may take seconds itself, where another process has a lock.
   static constexpr int stop_tries_max = 5;
+  static constexpr Duration stop_tries_time_max{4'000};
 
   Policies policies_;
   OpenStore open_store_;
@@ -135,6 +137,7 @@ class Engine {
   std::exception_ptr store_error_;
   std::exception_ptr stop_error_;
   int stop_tries_ = 0;
+  Instant stop_tried_first_ = no_instant;
   Duration retry_delay_{};
   Instant retry_store_at_ = no_instant;
 };

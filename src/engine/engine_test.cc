@@ -235,6 +235,21 @@ TEST_F(EngineTest, gives_up_soon_on_a_store_that_has_failed_for_long) {
   EXPECT_NE(engine->stop_error(), nullptr);
 }
 
+// Another process may hold a lock, so that each try takes the five seconds that SQLite waits.
+TEST_F(EngineTest, gives_up_soon_on_a_store_that_takes_long_to_fail) {
+  initialize("0 * * * *");
+  const auto starts = engine->step(now);
+  engine->end(starts[0].task, Outcome::success, now);
+  faults.commit = 1000;
+  engine->stop(now);
+  Instant begun = now;
+  while (engine->lifecycle() == Lifecycle::stopping) {
+    (void)engine->step(begun = std::max(begun + 5s, engine->next_wake()));
+  }
+  EXPECT_LE(begun, now + 10s);
+  EXPECT_NE(engine->stop_error(), nullptr);
+}
+
 // A scheduler that starts anew does not wait for the store of the one before.
 TEST_F(EngineTest, forgets_the_failures_of_a_store_it_has_let_go) {
   initialize("0 * * * *");

@@ -407,6 +407,35 @@ TEST_F(Runtime, refuses_to_be_stopped_by_the_destructor_of_a_callback) {
   EXPECT_EQ(journal.size(), 1U);
 }
 
+// The same on a worker's thread, which may be the last to hold a callback whose run has ended and
+// whose task is gone.
+TEST_F(Runtime, refuses_to_be_stopped_by_the_destructor_of_a_callback_on_its_own_thread) {
+  Options reconciling = options();
+  reconciling.reinitialize = Reinitialize::reconcile;
+  reconciling.events = [&](const Event& event) {
+    if (event.name == "TaskRunCompleted") journal.add("completed");
+  };
+  Scheduler scheduler{reconciling};
+  Gate forgotten;
+  std::shared_ptr<void> guard{nullptr, [&](void*) {
+                                EXPECT_THROW(scheduler.stop(), StopSchedulerError);
+                                journal.add("destroyed");
+                              }};
+  scheduler.initialize({{"a",
+                         "* * * * *",
+                         [&, guard = std::move(guard)](dutiful::Run run) {
+                           run.succeed();
+                           forgotten.pass();
+                         },
+                         1min}});
+  EXPECT_EQ(journal.wait_for(1), Entries{"completed"});
+  scheduler.initialize({});  // after which the loop has let go of the run
+  scheduler.initialize({});
+  forgotten.open();
+  EXPECT_EQ(journal.wait_for(2), (Entries{"completed", "destroyed"}));
+  scheduler.stop();
+}
+
 TEST_F(Runtime, stops_at_once_where_nothing_was_initialized) {
   Scheduler scheduler{options()};
   scheduler.stop();

@@ -368,7 +368,7 @@ class Scheduler::Impl {
       if (first) {
         stop_asked_ = false;
         workers_.emplace(policies_.max_concurrent == 0 ? threads_max : policies_.max_concurrent,
-                         [this](ActiveRun& run) { call(run); });
+                         [this](std::shared_ptr<ActiveRun> run) { call(std::move(run)); });
       }
       if (need_worker) workers_->start_first();
       if (first) loop_ = std::thread{[this] { loop(); }};
@@ -382,9 +382,10 @@ class Scheduler::Impl {
     }
   }
 
-  void call(ActiveRun& run) noexcept {
+  void call(std::shared_ptr<ActiveRun> run) noexcept {
     const Inside inside{this};
-    run.call();
+    run->call();
+    run.reset();  // by now it may be the last that holds the callback
   }
 
   // Requires that the engine is uninitialized, or about to be.
@@ -445,7 +446,7 @@ class Scheduler::Impl {
         done.append(std::move(done_));
         asked.swap(asked_);
       }
-      while (!prompt.empty()) call(*prompt.pop());
+      while (!prompt.empty()) call(prompt.pop());
       destroy(done);  // callbacks may do anything when they are destroyed
       ask_to_stop(asked);
       if (!more && !ended) sleep();

@@ -90,8 +90,7 @@ void Workers::work(Worker& self) {
     }
     std::shared_ptr<ActiveRun> run = runs_.pop();
     lock.unlock();
-    work_(*run);
-    run = nullptr;  // what it holds is let go before the next wait
+    work_(std::move(run));
     lock.lock();
   }
 }

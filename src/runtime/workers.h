@@ -19,8 +19,9 @@ namespace dutiful {
 // the host gives no more threads (RULES X3).
 class Workers {
  public:
-  // What is done with each run, once, by some thread; must not throw.
-  using Work = std::function<void(ActiveRun&)>;
+  // What is done with each run, once, by some thread; must not throw. It is given the last that the
+  // workers have of the run, because what a user gave us may do anything when it is destroyed.
+  using Work = std::function<void(std::shared_ptr<ActiveRun>)>;
 
   // There is no thread yet.
   Workers(std::size_t threads_max, Work work, Duration idle_max = std::chrono::seconds{10});

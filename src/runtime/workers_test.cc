@@ -42,7 +42,7 @@ void wait_until_idle(Workers& workers, std::size_t threads) {
 TEST(Workers, grow_as_long_as_work_waits) {
   Journal begun;
   Gate gate;
-  Workers workers{8, [&](ActiveRun&) {
+  Workers workers{8, [&](const std::shared_ptr<ActiveRun>&) {
                     begun.add("one");
                     gate.pass();
                   }};
@@ -58,7 +58,7 @@ TEST(Workers, stay_within_their_bound) {
   Journal begun;
   Gate gate;
   Workers workers{3,
-                  [&](ActiveRun&) {
+                  [&](const std::shared_ptr<ActiveRun>&) {
                     begun.add("one");
                     gate.pass();
                   },
@@ -78,7 +78,7 @@ TEST(Workers, give_back_all_threads_but_one_when_they_idle) {
     Journal begun;
     std::atomic<bool> may_end = false;
     Workers workers{8,
-                    [&](ActiveRun&) {
+                    [&](const std::shared_ptr<ActiveRun>&) {
                       begun.add("one");
                       may_end.wait(false);
                     },
@@ -102,7 +102,7 @@ TEST(Workers, keep_threads_that_have_worked_a_moment_ago) {
   Journal begun;
   Gate gate;
   Workers workers{4,
-                  [&](ActiveRun&) {
+                  [&](const std::shared_ptr<ActiveRun>&) {
                     begun.add("one");
                     gate.pass();
                   },
@@ -122,7 +122,7 @@ TEST(Workers, call_the_thread_that_worked_last) {
   std::mutex mutex;
   std::vector<std::thread::id> threads;
   Workers workers{4,
-                  [&](ActiveRun&) {
+                  [&](const std::shared_ptr<ActiveRun>&) {
                     {
                       const std::lock_guard lock{mutex};
                       threads.push_back(std::this_thread::get_id());
@@ -157,8 +157,8 @@ TEST(Workers, do_everything_once_under_contention) {
   std::atomic<std::size_t> done = 0;
   {
     Workers workers{16,
-                    [&](ActiveRun& run) {
-                      ++times[run.task];
+                    [&](const std::shared_ptr<ActiveRun>& run) {
+                      ++times[run->task];
                       ++done;
                     },
                     0ms};
@@ -185,7 +185,7 @@ TEST(Workers, drop_what_has_not_begun_and_wait_for_what_has) {
   Gate gate;
   std::atomic<bool> ended = false;
   std::optional<Workers> workers;
-  workers.emplace(1, [&](ActiveRun&) {
+  workers.emplace(1, [&](const std::shared_ptr<ActiveRun>&) {
     begun.add("one");
     gate.pass();
     ended = true;
@@ -211,13 +211,13 @@ TEST(Workers, drop_what_has_not_begun_and_wait_for_what_has) {
 
 // X3
 TEST(Workers, say_so_where_there_is_not_even_one_thread) {
-  Workers workers{4, [](ActiveRun&) {}};
+  Workers workers{4, [](const std::shared_ptr<ActiveRun>&) {}};
   const ThreadLimit limit{0};
   EXPECT_THROW(workers.start_first(), std::system_error);
 }
 
 TEST(Workers, have_no_thread_before_they_are_asked_for_one) {
-  Workers workers{4, [](ActiveRun&) {}};
+  Workers workers{4, [](const std::shared_ptr<ActiveRun>&) {}};
   EXPECT_EQ(workers.count().threads, 0U);
   EXPECT_EQ(workers.grow(), Workers::Growth::enough);
   workers.start_first();
@@ -229,7 +229,7 @@ TEST(Workers, have_no_thread_before_they_are_asked_for_one) {
 TEST(Workers, do_everything_with_the_one_thread_that_can_be_had) {
   Journal done;
   Gate gate;
-  Workers workers{4, [&](ActiveRun&) {
+  Workers workers{4, [&](const std::shared_ptr<ActiveRun>&) {
                     gate.pass();
                     done.add("one");
                   }};
