@@ -49,11 +49,13 @@ function(dutiful_optimize)
   set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Debug>:-O1>)
 endfunction()
 
-# For a layer with tests about descriptors that have run out. To check an object's type UBSan opens a
-# pipe, and takes the object for invalid where it gets none.
+# For a layer with tests about descriptors that have run out, and those that these tests reach. To
+# check an object's type UBSan opens a pipe, and takes the object for invalid where it gets none.
 function(dutiful_tested_without_descriptors layer)
   if(DUTIFUL_TESTS AND CMAKE_CXX_FLAGS MATCHES "-fsanitize=[a-z,]*undefined")
-    target_compile_options(dutiful_${layer} PRIVATE -fno-sanitize=vptr)
     target_compile_options(${layer}_tests PRIVATE -fno-sanitize=vptr)
+    foreach(reached ${layer} ${ARGN})
+      target_compile_options(dutiful_${reached} PRIVATE -fno-sanitize=vptr)
+    endforeach()
   endif()
 endfunction()
