@@ -151,6 +151,11 @@ class Fifo {
   explicit Fifo(std::string path) : path_(std::move(path)) {
     if (mkfifo(path_.c_str(), 0600) != 0) throw std::runtime_error("mkfifo");
   }
+  // Lets go whoever still waits for the other: a process that a task left when the minute turned.
+  ~Fifo() { close(open(path_.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC)); }
+  Fifo(const Fifo&) = delete;
+  Fifo& operator=(const Fifo&) = delete;
+
   [[nodiscard]] const std::string& path() const { return path_; }
 
   // What a command has written, once it has closed the pipe.
