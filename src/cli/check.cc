@@ -193,9 +193,8 @@ CommandSyntax check_command() {
                        .description = "Print one JSON object",
                        .target = &arguments->json}},
           .details =
-              "Every problem is told with its line and column, and the exit status is 1. "
-              "What is allowed but hardly meant is told as a warning, and the exit status "
-              "is 0.",
+              "Reports every problem with its line and column, and exits with 1. "
+              "Likely mistakes are warnings: they do not change the exit status.",
           .example = "dutiful check tasks.toml",
           .action = [=](Console& console) { return check(*arguments, console); }};
 }

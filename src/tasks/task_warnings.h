@@ -1,4 +1,4 @@
-// What is allowed in a task file, and yet hardly meant.
+// What a task file may hold, but is probably a mistake.
 #pragma once
 
 #include <cstddef>
