@@ -33,6 +33,8 @@
 #include "daemon/supervisor.h"
 #include "daemon/task_changes.h"
 #include "files/private_file.h"
+#include "posix/bell.h"
+#include "posix/random_name.h"
 #include "runtime/pending_stop.h"
 #include "store/sqlite/state_file.h"
 #include "time/iso8601.h"
@@ -61,7 +63,7 @@ class Daemon::Impl {
           log_.write_output([&] { return output_line(task, line); });
         }),
         overture_([this](const Event& event) { log(event); }),
-        instance_(new_instance()),
+        instance_(random_name()),
         state_(resolve_state(options_.state)),
         instances_(state_),
         history_({.state = state_,
@@ -367,7 +369,7 @@ class Daemon::Impl {
   HistoryWriter history_;
   Commands commands_;
   Supervisor supervisor_;
-  WakeUp all_ended_;  // rings when a stop has nothing to wait for any more
+  Bell all_ended_;  // rings when a stop has nothing to wait for any more
   Scheduler scheduler_;
   std::optional<PendingStop> stop_;
   std::vector<TaskDefinition> tasks_;  // those that were loaded last

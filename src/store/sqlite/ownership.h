@@ -3,10 +3,12 @@
 
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <sys/types.h>
+
+#include "posix/descriptor.h"
+#include "posix/file_identity.h"
 
 namespace dutiful {
 
@@ -50,17 +52,13 @@ class Ownership {
   void confirm() noexcept;
 
  private:
-  // Which file a path leads to.
-  using Identity = std::pair<dev_t, ino_t>;
   struct Watched {
     std::string path;
-    bool is_log = false;                 // which comes and goes with the connections
-    std::optional<Identity> identity{};  // once it is there
+    bool is_log = false;                     // which comes and goes with the connections
+    std::optional<FileIdentity> identity{};  // once it is there
   };
   class HeldHere;
 
-  static std::optional<Identity> identify(const std::string& path);
-  static std::optional<Identity> identify(int descriptor);
   void refuse_others() const;
   [[noreturn]] void refuse(const FileError& error) const;
   void check_files(Demand demand) const;
@@ -75,11 +73,11 @@ class Ownership {
   std::string state_;  // what its links lead to
   std::string name_;   // the path of the file that names the holder
   std::string log_;    // of SQLite
-  int name_descriptor_ = -1;
-  int state_descriptor_ = -1;
-  std::optional<Identity> held_;  // what this process holds by this
-  std::string predecessor_;       // who was killed, until this is confirmed
-  bool name_made_ = false;        // by us, and nobody has needed it yet
+  Descriptor name_descriptor_;
+  Descriptor state_descriptor_;
+  std::optional<FileIdentity> held_;  // what this process holds by this
+  std::string predecessor_;           // who was killed, until this is confirmed
+  bool name_made_ = false;            // by us, and nobody has needed it yet
   bool state_made_ = false;
   std::vector<Watched> watched_;
 };
