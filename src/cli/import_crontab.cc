@@ -13,7 +13,7 @@
 
 #include "cli/commands.h"
 #include "cli/input_file.h"
-#include "commands/account.h"
+#include "commands/user_account.h"
 
 namespace dutiful {
 namespace {
