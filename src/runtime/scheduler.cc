@@ -30,7 +30,6 @@
 #include "store/sqlite/sqlite_store.h"
 #include "sync/mutex.h"
 #include "text/quote.h"
-#include "time/iso8601.h"
 
 namespace dutiful {
 namespace {
@@ -54,9 +53,9 @@ Engine::OpenStore opener_of(const std::string& state) {
 
 // Calls the sink from one thread at a time, whichever tells it something: an initialize() that is
 // refused does not wait for the one that is at work, or for the loop.
-EventSink one_at_a_time(EventSink sink) {
+TypedSink one_at_a_time(TypedSink sink) {
   if (!sink) return {};
-  return [sink = std::move(sink), mutex = std::make_shared<Mutex>()](const Event& event) {
+  return [sink = std::move(sink), mutex = std::make_shared<Mutex>()](const TypedEvent& event) {
     const Lock lock{*mutex};
     sink(event);
   };
@@ -69,9 +68,9 @@ class Scheduler::Impl {
   explicit Impl(Options options)
       : Impl(options,
              Calendar{options.zone ? *options.zone : Zone::host(), options.repeated_minutes},
-             one_at_a_time(options.events)) {}
+             one_at_a_time(typed_sink(options.events))) {}
 
-  Impl(const Options& options, const Calendar& calendar, const EventSink& events)
+  Impl(const Options& options, const Calendar& calendar, const TypedSink& events)
       : clock_(options.clock ? options.clock : std::make_shared<SystemClock>()),
         policies_{.repeated_minutes = options.repeated_minutes,
                   .reinitialize = options.reinitialize,
@@ -145,17 +144,16 @@ class Scheduler::Impl {
   std::unique_ptr<TraceSink> make_trace(const Options& options, const Calendar& calendar) {
     if (options.trace.empty()) return std::make_unique<NoTrace>();
     TraceListener listener{.failed = [this](const std::string& error) {
-      reporter_.tell("TraceFailed", Level::error, clock_->now(), {{"error", error}});
+      reporter_.report(event::TraceFailed{error}, clock_->now());
     }};
     if (options.verify) {
       listener.violated = [this](const theory::Violation& violation) { tell_violated(violation); };
     }
     listener.set_aside = [this, trace = options.trace](const TraceListener::SetAside& damaged) {
-      reporter_.tell(
-          "TraceSetAside",
-          Level::warning,
-          clock_->now(),
-          {{"file", damaged.file}, {"error", "The trace " + quote(trace) + ' ' + damaged.reason}});
+      reporter_.report(
+          event::TraceSetAside{.file = damaged.file,
+                               .error = "The trace " + quote(trace) + ' ' + damaged.reason},
+          clock_->now());
     };
     try {
       return std::make_unique<TraceFile>(options.trace,
@@ -170,14 +168,12 @@ class Scheduler::Impl {
 
   void tell_violated(const theory::Violation& violation) {
     const bool ours = violation.blame() == theory::Blame::scheduler;
-    reporter_.tell("TheoryViolated",
-                   Level::error,
-                   clock_->now(),
-                   {{"axiom", std::string{violation.axiom}},
-                    {"line", static_cast<std::int64_t>(violation.line)},
-                    {"violatedAt", format_utc(violation.at)},
-                    {"blame", std::string{ours ? "scheduler" : "environment"}},
-                    {"error", violation.what}});
+    reporter_.report(event::TheoryViolated{.axiom = std::string{violation.axiom},
+                                           .line = static_cast<std::int64_t>(violation.line),
+                                           .violated = violation.at,
+                                           .blame = ours ? "scheduler" : "environment",
+                                           .error = violation.what},
+                     clock_->now());
   }
 
   Calls::Initialization enter_initialize(const std::vector<Registration>& registrations) {
@@ -487,7 +483,7 @@ class Scheduler::Impl {
   void tell_exhausted(const char* error, Duration delay) noexcept {
     try {
       const Instant now = clock_->now();
-      reporter_.exhausted(error, later(now, delay), now);
+      reporter_.report(event::ResourcesExhausted{error, later(now, delay)}, now);
     } catch (...) {
       // There is no memory to say so.
     }
