@@ -19,6 +19,7 @@
 #include "cli/state_argument.h"
 #include "cli/subcommands.h"
 #include "daemon/event_text.h"
+#include "daemon/local_time.h"
 #include "daemon/task_status.h"
 #include "text/quote.h"
 #include "time/iso8601.h"

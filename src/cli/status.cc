@@ -14,7 +14,7 @@
 #include "cli/policy_argument.h"
 #include "cli/state_argument.h"
 #include "cli/subcommands.h"
-#include "daemon/event_text.h"
+#include "daemon/local_time.h"
 #include "daemon/task_status.h"
 #include "text/characters.h"
 #include "text/quote.h"

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "daemon/event_fields.h"
+#include "daemon/local_time.h"
 #include "text/quote.h"
-#include "time/iso8601.h"
 
 namespace dutiful {
 namespace {
@@ -222,12 +222,6 @@ const char* colour_of(Level level) {
 }
 
 }  // namespace
-
-std::string local_text(Instant instant, const Zone& zone) {
-  std::string text = format_second(instant, zone.offset_at(instant)).substr(0, 19);
-  text[10] = ' ';
-  return text;
-}
 
 std::string duration_text(Duration duration) {
   using namespace std::chrono;

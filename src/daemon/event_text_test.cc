@@ -131,6 +131,17 @@ TEST(EventText, is_in_local_time_and_gives_the_date_only_where_it_is_another) {
             "2025-07-01 12:00:00  a  started, due 2025-06-30 23:59:00");
 }
 
+TEST(EventText, carries_the_offset_of_an_hour_that_the_clocks_show_twice) {
+  EXPECT_EQ(to_text({.name = "TaskRunStarted",
+                     .level = Level::info,
+                     .at = at("2025-10-26T01:00:01Z"),
+                     .fields = {{"taskName", std::string{"a"}},
+                                {"scheduledTime", std::string{"2025-10-26T00:59:00.000Z"}}}},
+                    Zone::load("Europe/Berlin"),
+                    Colour::none),
+            "2025-10-26 02:00:01 +01:00  a  started, due 02:59:00 +02:00");
+}
+
 TEST(EventText, tells_which_run_was_interrupted) {
   EXPECT_EQ(
       said("TaskOrphaned",
