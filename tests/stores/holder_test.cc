@@ -29,7 +29,7 @@
 namespace dutiful {
 namespace {
 
-using Answer = Service::Answer;
+using Answer = HolderStatus::Answer;
 
 class Holding : public testing::Test {
  protected:
@@ -48,8 +48,8 @@ class Holding : public testing::Test {
     }
     char byte = 0;
     EXPECT_EQ(read(ready[0], &byte, 1), 1);
-    EXPECT_EQ(read_service(state).answer, Answer::held);
-    EXPECT_EQ(read_service(state).holder.value().process, child);
+    EXPECT_EQ(read_holder_status(state).answer, Answer::held);
+    EXPECT_EQ(read_holder_status(state).holder.value().process, child);
     kill(child, SIGKILL);
     waitpid(child, nullptr, 0);
     close(ready[0]);
@@ -59,41 +59,42 @@ class Holding : public testing::Test {
 };
 
 TEST_F(Holding, is_seen_by_others_from_its_beginning_to_its_end) {
-  EXPECT_EQ(read_service(state), Service{});
+  EXPECT_EQ(read_holder_status(state), HolderStatus{});
   {
     const Instant before = std::chrono::floor<Duration>(std::chrono::system_clock::now());
     const Ownership held{state};
-    const Service service = read_service(state);
-    EXPECT_EQ(service.answer, Answer::held);
-    ASSERT_TRUE(service.holder);
-    EXPECT_EQ(service.holder->process, getpid());
-    EXPECT_GE(service.holder->since, before);
-    EXPECT_EQ(service.holder->host, host_name());
+    const HolderStatus status = read_holder_status(state);
+    EXPECT_EQ(status.answer, Answer::held);
+    ASSERT_TRUE(status.holder);
+    EXPECT_EQ(status.holder->process, getpid());
+    EXPECT_GE(status.holder->since, before);
+    EXPECT_EQ(status.holder->host, host_name());
   }
-  EXPECT_EQ(read_service(state), Service{});  // it ended well, and there is nothing to tell of it
+  EXPECT_EQ(read_holder_status(state),
+            HolderStatus{});  // it ended well, and there is nothing to tell of it
 }
 
 TEST_F(Holding, ends_with_its_process_whose_name_stays) {
   const pid_t killed = hold_and_be_killed();
-  const Service service = read_service(state);
-  EXPECT_EQ(service.answer, Answer::free);
-  ASSERT_TRUE(service.holder);
-  EXPECT_EQ(service.holder->process, killed);
+  const HolderStatus status = read_holder_status(state);
+  EXPECT_EQ(status.answer, Answer::free);
+  ASSERT_TRUE(status.holder);
+  EXPECT_EQ(status.holder->process, killed);
 }
 
 TEST_F(Holding, is_not_believed_of_a_living_process_that_only_has_the_number) {
   const Holder us{.process = getpid(), .since = at("2025-03-03T10:00:00Z"), .host = "here"};
   std::ofstream{owner_file_of(state)} << to_text(us);
-  const Service service = read_service(state);
-  EXPECT_EQ(service.answer, Answer::free);
-  EXPECT_EQ(service.holder, us);
+  const HolderStatus status = read_holder_status(state);
+  EXPECT_EQ(status.answer, Answer::free);
+  EXPECT_EQ(status.holder, us);
 }
 
 TEST_F(Holding, is_seen_through_a_link) {
   std::ofstream{state} << "";
   std::filesystem::create_symlink(state, directory.file("link.db"));
   const Ownership held{state};
-  EXPECT_EQ(read_service(directory.file("link.db")).answer, Answer::held);
+  EXPECT_EQ(read_holder_status(directory.file("link.db")).answer, Answer::held);
 }
 
 // Also before the file is there that the link leads to.
@@ -108,7 +109,7 @@ TEST_F(Holding, is_seen_through_a_link_to_what_is_only_to_be_made) {
   const Ownership held{link};
   EXPECT_TRUE(std::filesystem::exists(target));
   for (const std::string& name : {link, state, target}) {
-    EXPECT_EQ(read_service(name).answer, Answer::held) << name;
+    EXPECT_EQ(read_holder_status(name).answer, Answer::held) << name;
     EXPECT_EQ(file_beside(name, "-history"), before) << name;
   }
 }
@@ -124,7 +125,7 @@ TEST_F(Holding, is_never_kept_from_anybody_by_those_who_ask) {
   std::atomic<int> asked = 0;
   std::thread asking{[&] {
     while (!done) {
-      (void)read_service(state);
+      (void)read_holder_status(state);
       ++asked;
     }
   }};
@@ -154,7 +155,7 @@ void hold_again_and_again(const std::string& state, Seen& seen) {
     try {
       const Ownership held{state};
       if (++seen.holders != 1) ++seen.overlaps;
-      if (read_service(state).answer != Answer::held) ++seen.without_name;
+      if (read_holder_status(state).answer != Answer::held) ++seen.without_name;
       // As somebody does who clears away: others may now come as far as the state.
       unlink(owner_file_of(state).c_str());
       for (int others = 0; others < 5; ++others) std::this_thread::yield();
@@ -253,8 +254,8 @@ TEST_F(Holding, is_seen_though_the_file_that_names_the_holder_is_gone) {
   std::filesystem::remove(owner_file_of(state));
   const pid_t reader = fork();
   if (reader == 0) {
-    const Service service = read_service(state);
-    _exit(service.answer == Answer::held && !service.holder ? 0 : 1);
+    const HolderStatus status = read_holder_status(state);
+    _exit(status.answer == Answer::held && !status.holder ? 0 : 1);
   }
   int status = 0;
   waitpid(reader, &status, 0);
@@ -272,9 +273,9 @@ TEST_F(Holding, may_be_nobodys_business) {
   const pid_t reader = fork();
   if (reader == 0) {
     if (setgid(65534) != 0 || setuid(65534) != 0) _exit(2);
-    const Service service = read_service(state);
-    const bool told = service.trouble.find("Permission denied; ask as root") != std::string::npos;
-    _exit(service.answer == Answer::unknown && told ? 0 : 1);
+    const HolderStatus status = read_holder_status(state);
+    const bool told = status.trouble.find("Permission denied; ask as root") != std::string::npos;
+    _exit(status.answer == Answer::unknown && told ? 0 : 1);
   }
   int status = 0;
   waitpid(reader, &status, 0);

@@ -176,18 +176,18 @@ TEST_F(Sqlite, remembers_who_was_killed_until_another_has_taken_it) {
   {
     const auto store = open_sqlite_store(path);
     EXPECT_THROW((void)store->load(), TaskInvalidValueError);
-    EXPECT_EQ(read_service(path).holder.value().process, getpid());
+    EXPECT_EQ(read_holder_status(path).holder.value().process, getpid());
   }
-  EXPECT_EQ(read_service(path).holder, killed);
+  EXPECT_EQ(read_holder_status(path).holder, killed);
   tamper("PRAGMA user_version = 3");
   EXPECT_THROW((void)open_sqlite_store(path), StoreError);
-  EXPECT_EQ(read_service(path).holder, killed);
+  EXPECT_EQ(read_holder_status(path).holder, killed);
   tamper("PRAGMA user_version = 2; UPDATE progress SET state = 0");
   {
     const auto store = open_sqlite_store(path);
     store->replace(plan_of(store->load().records), "us");
   }
-  EXPECT_EQ(read_service(path), Service{});
+  EXPECT_EQ(read_holder_status(path), HolderStatus{});
 }
 
 // P1: what is written to a file that nobody can open again is not durable.

@@ -35,12 +35,12 @@ std::optional<bool> is_locked(int descriptor, off_t begin) {
 
 // Somebody may have removed the file that names the holder. Not asked while it is there: to close a
 // descriptor of the state takes away the locks that SQLite may hold on it in this process.
-Service read_service_without_name(const std::string& state) {
+HolderStatus read_status_without_name(const std::string& state) {
   const int descriptor = open(state.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor < 0) return {};
   const bool held = is_locked(descriptor, state_lock_byte).value_or(false);
   close(descriptor);
-  return {.answer = held ? Service::Answer::held : Service::Answer::free};
+  return {.answer = held ? HolderStatus::Answer::held : HolderStatus::Answer::free};
 }
 
 }  // namespace
@@ -93,23 +93,23 @@ bool is_gone(const Holder& holder) {
          errno == ESRCH;
 }
 
-Service read_service(const std::string& state) {
+HolderStatus read_holder_status(const std::string& state) {
   const std::string path = owner_file_of(state);
   const auto unknown = [&](int error) {
-    return Service{.answer = Service::Answer::unknown,
-                   .holder = {},
-                   .trouble = quote(path) + " cannot be read: " + std::strerror(error) +
-                              "; ask as root, or as who runs the daemon"};
+    return HolderStatus{.answer = HolderStatus::Answer::unknown,
+                        .holder = {},
+                        .trouble = quote(path) + " cannot be read: " + std::strerror(error) +
+                                   "; ask as root, or as who runs the daemon"};
   };
   // Not a pipe, say, that nobody writes to, nor whatever a link leads to.
   const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
-  if (descriptor < 0) return errno == ENOENT ? read_service_without_name(state) : unknown(errno);
+  if (descriptor < 0) return errno == ENOENT ? read_status_without_name(state) : unknown(errno);
   const auto locked = is_locked(descriptor, 0);
   const int error = errno;
   auto holder = read_holder(descriptor);
   close(descriptor);
   if (!locked) return unknown(error);
-  return {.answer = *locked ? Service::Answer::held : Service::Answer::free,
+  return {.answer = *locked ? HolderStatus::Answer::held : HolderStatus::Answer::free,
           .holder = std::move(holder),
           .trouble = {}};
 }

@@ -21,7 +21,7 @@ struct Holder {
 };
 
 // Whether somebody holds a state, in the moment of the question.
-struct Service {
+struct HolderStatus {
   enum class Answer {
     held,
     free,
@@ -33,13 +33,13 @@ struct Service {
   std::optional<Holder> holder{};
   std::string trouble{};  // why it is unknown, and what to do
 
-  friend bool operator==(const Service&, const Service&) = default;
+  friend bool operator==(const HolderStatus&, const HolderStatus&) = default;
 };
 
 // Takes no lock for it, not for a moment: a scheduler that is starting would find it taken. The
 // kernel answers, so a process of another container is found too, and the number of a process that
 // is gone and was given to another deceives nobody.
-[[nodiscard]] Service read_service(const std::string& state);
+[[nodiscard]] HolderStatus read_holder_status(const std::string& state);
 
 // The byte of the state itself that its holder locks too. It is far from those that SQLite locks,
 // and from any that a file has. Another process sees it only there, so it is never changed.

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "store/sqlite/database.h"
+#include "store/sqlite/statement.h"
 
 namespace dutiful {
 namespace {
