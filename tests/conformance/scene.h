@@ -14,13 +14,13 @@ namespace dutiful {
 
 // Tasks succeed at once unless told otherwise, and every start is noted as
 // "10:00:00 task reason".
-class World {
+class Scene {
  public:
-  explicit World(const char* now, Options options = {.zone = Zone::utc()})
+  explicit Scene(const char* now, Options options = {.zone = Zone::utc()})
       : scheduler_(at(now), std::move(options)) {}
 
   // What the next runs of a task do: succeed, fail, or go on until end().
-  enum class Does { succeed, fail, go_on };
+  enum class Does { succeed, fail, keep_running };
   void script(const std::string& task, std::deque<Does> runs) { scripts_[task] = std::move(runs); }
 
   struct Task {
@@ -75,7 +75,7 @@ class World {
     if (!script.empty()) script.pop_front();
     if (does == Does::succeed) run.succeed();
     if (does == Does::fail) run.fail("on purpose");
-    if (does == Does::go_on) running_.emplace(info.task, std::move(run));
+    if (does == Does::keep_running) running_.emplace(info.task, std::move(run));
   }
 
   std::map<std::string, std::deque<Does>> scripts_;
@@ -89,6 +89,6 @@ class World {
 using Starts = std::vector<std::string>;
 using Keys = std::vector<std::string>;
 using Fences = std::vector<std::uint64_t>;
-using Does = World::Does;
+using Does = Scene::Does;
 
 }  // namespace dutiful
