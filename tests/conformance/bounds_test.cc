@@ -1,4 +1,4 @@
-// Section R of the rules: how late a start may be. The measured figures are in bench/.
+// Section R of the rules: how late a start may be. Measured figures are in bench/.
 
 #include <algorithm>
 
@@ -13,7 +13,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Virtual time in which lateness is told: "task delay-in-ms".
+// Collects reports of late starts as "task delay-in-ms".
 class Lateness {
  public:
   std::vector<std::string> told;
@@ -40,14 +40,14 @@ TEST(R1, a_start_that_is_later_than_a_minute_is_told) {
   Scene scene{"2025-03-03T09:59:30Z", late.options};
   scene.script("a", {Does::keep_running});
   scene.initialize({{"a", "0 10 * * *"}, {"b", "1 10 * * *"}, {"c", "2 10 * * *"}});
-  // One place, and a has it: b and c wait, b for longer than the target.
+  // Only one task may run, and that is a. b and c wait, b for longer than the target.
   scene.advance_to("2025-03-03T10:02:30Z");
   scene.end("a");
   EXPECT_EQ(scene.starts(), (Starts{"10:00:00 a cron", "10:02:30 b cron", "10:02:30 c cron"}));
   EXPECT_EQ(late.told, std::vector<std::string>{"b 90000"});
 }
 
-// Also of a first run (K4), from when the task came.
+// A first run (K4) is measured from when the task was added.
 TEST(R1, a_late_first_run_is_told_too) {
   Lateness late;
   Scene scene{"2025-03-03T10:00:30Z", late.options};
@@ -59,7 +59,7 @@ TEST(R1, a_late_first_run_is_told_too) {
   EXPECT_EQ(late.told, std::vector<std::string>{"b 120000"});
 }
 
-// However long it was down, everything starts at once, and every pulse is accounted for (T6, V).
+// However long the downtime, everything starts at once, and every pulse is accounted for (T6, V).
 TEST(R1, thousands_of_tasks_start_at_once_after_a_year_of_downtime) {
   constexpr int count = 2000;
   const Zone zone = Zone::load("America/New_York");
@@ -102,7 +102,7 @@ TEST(R2, an_interrupted_run_starts_with_the_restart) {
   (void)scene.starts();
   scene.initialize({{"a", "0 10 * * *"}});
   EXPECT_EQ(scene.starts(), Starts{"10:10:00 a orphan"});
-  // How long it was down is told; the scheduler itself added nothing.
+  // The delay includes the downtime; the scheduler itself added nothing.
   EXPECT_EQ(late.told, std::vector<std::string>{"a 600000"});
 }
 

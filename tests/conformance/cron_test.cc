@@ -1,5 +1,5 @@
-// Section C of the rules: the cron language. Every diagnosis is in cron/diagnosis_test.cc, the
-// oracle's thousands of expressions in oracle/.
+// Section C of the rules: the cron language. Every diagnosis is in cron/diagnosis_test.cc, and the
+// oracle's thousands of expressions are in oracle/.
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// The field that is blamed, or "" for an expression that is accepted.
+// The field at fault, or "" for an accepted expression.
 std::string blamed(const std::string& text) {
   try {
     (void)CronExpression::parse(text);
@@ -140,8 +140,8 @@ TEST(C6, a_reason_ends_with_the_posix_equivalent) {
   }
 }
 
-// C7: that it allocates nothing is counted in cron/parse_test.cc. Twice the text is not four times
-// the work: a megabyte is read in no time.
+// C7: cron/parse_test.cc counts the allocations. Twice the text is not four times the work: a
+// megabyte is read in no time.
 TEST(C7, a_long_text_is_read_in_one_pass) {
   std::string minutes = "0";
   while (minutes.size() < 1'000'000) minutes += ",59,0";

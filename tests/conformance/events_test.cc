@@ -1,4 +1,4 @@
-// Section V of the rules: the log contract. Each event comes, with its level and its fields.
+// Section V of the rules: the log contract. Each event is reported with its level and its fields.
 
 #include <algorithm>
 #include <filesystem>
@@ -18,7 +18,7 @@ namespace {
 using namespace std::chrono_literals;
 using std::chrono::days;
 
-// What a scheduler has told. Events live longer than it does.
+// The events of a scheduler. They live longer than it does.
 class Log {
  public:
   EventSink sink() {
@@ -60,7 +60,7 @@ struct Row {
   const char* fields;  // each with the letter of its type: Bool, Number, String, Object
 };
 
-// Seed-002, "Logging & Event Contract", and what RULES V adds.
+// Seed-002, "Logging & Event Contract", and the additions of RULES V.
 constexpr Row contract[] = {
     {"SchedulerInitializationStarted", Level::debug, "totalRegistrations:N"},
     {"SchedulerInitializationCompleted",
@@ -104,7 +104,7 @@ std::string shape_of(const Event& event) {
   return shape;
 }
 
-// A life in which everything happens: what it told, in order.
+// The events, in order, of a scheduler to which everything happens.
 Log life() {
   Log log;
   {
@@ -129,8 +129,8 @@ Log life() {
     scene.stop();
   }
   {
-    // Threads take part here, so the clock is set back only once the run's end is recorded, and the
-    // scheduler is stopped only once it has seen the clock.
+    // This part uses threads, so the clock is set back only after the run's end is recorded, and
+    // the scheduler is stopped only after it has seen the new time.
     const auto clock = std::make_shared<ManualClock>(at("2025-03-03T10:00:30Z"));
     Journal completed;
     Journal corrected;
@@ -165,7 +165,7 @@ TEST(V, every_event_has_its_name_level_and_fields) {
     EXPECT_EQ(event->level, row.level) << row.name;
     EXPECT_EQ(shape_of(*event), row.fields) << row.name;
   }
-  // And nothing is told that the contract does not know.
+  // No event is missing from the contract.
   for (const std::string& name : log.names()) {
     EXPECT_NE(std::ranges::find(contract, name, &Row::name), std::end(contract)) << name;
   }
@@ -255,7 +255,7 @@ TEST(V, a_name_cannot_forge_a_line) {
   EXPECT_TRUE(std::ranges::all_of(line, [](char c) { return c >= ' ' && c != '\x7f'; })) << line;
 }
 
-// An initialize() that fails is told too, wherever it does.
+// A failed initialize() is reported, wherever it fails.
 TEST(V, a_failed_initialization_says_why) {
   Log log;
   VirtualScheduler scheduler{at("2025-03-03T10:00:00Z"),
@@ -272,12 +272,12 @@ TEST(V, a_failed_initialization_says_why) {
             (std::vector<std::string>{
                 "Invalid registration: callback of task \"a\" is null; register something to call",
                 "Retry delay must be non-negative"}));
-  // Each has begun; a refusal on an active scheduler emits nothing (seed-004).
+  // Each has begun. A rejection by an active scheduler emits nothing (seed-004).
   EXPECT_EQ(std::ranges::count(log.names(), "SchedulerInitializationStarted"), 3);
 }
 
-// It fails twice, is interrupted in its second retry, fails when it starts again, and once more at
-// the next pulse. What it told of its starts: "scheduled actual" of each, or the retry's number.
+// It fails twice, is interrupted in its second retry, fails when it is restarted, and fails again
+// at the next pulse. Returns "scheduled actual" of each start, or the number of the retry.
 std::vector<std::string> starts_of_a_failing_task() {
   Log log;
   Scene scene{"2025-03-03T10:00:30Z", {.zone = Zone::utc(), .events = log.sink()}};
@@ -304,8 +304,8 @@ std::vector<std::string> starts_of_a_failing_task() {
   return told;
 }
 
-// A pulse, a restart after a crash and a first run are no retries, and have no isRetry. retryCount
-// goes on after the crash, and starts over with the next pulse.
+// A run for a pulse, a restart after a crash and a first run are not retries and have no isRetry.
+// retryCount continues after the crash and restarts with the next pulse.
 TEST(V, retries_are_told_as_such_and_counted) {
   EXPECT_EQ(starts_of_a_failing_task(),
             (std::vector<std::string>{"10:00:00 10:00:30",
@@ -355,7 +355,8 @@ TEST(V, an_override_says_what_has_changed) {
   EXPECT_EQ(Log::text(*log.find("TaskPreserved"), "taskName"), "same");
 }
 
-// I4, seed-000: nothing is told of tasks that were not taken, and the list before goes on.
+// I4, seed-000: there are no events about tasks of a rejected list, and the previous list keeps
+// running.
 TEST(V, a_failed_reconcile_says_why_and_nothing_else) {
   Log log;
   Scene scene{"2025-03-03T10:00:30Z",
@@ -396,7 +397,7 @@ TEST(V, a_retry_or_a_run_that_there_is_not_has_no_time) {
   EXPECT_EQ(Log::field(*never_ran, "lastExecutionTime"), nullptr);
 }
 
-// seed-002: security-relevant events. P6: the holder is named, and goes on.
+// seed-002: security-relevant events. P6: the error names the holder, which keeps running.
 TEST(V, a_state_that_another_holds_is_access_refused) {
   const TemporaryDirectory directory;
   const std::string state = directory.file("state.db");
@@ -424,7 +425,7 @@ TEST(V, a_state_that_another_holds_is_access_refused) {
   EXPECT_THROW(holder.initialize({}), SchedulerAlreadyActiveError);
 }
 
-// Somebody else may have put it there.
+// Another user may have created it.
 TEST(V, a_file_behind_a_link_is_access_refused) {
   const TemporaryDirectory directory;
   const std::string state = directory.file("state.db");

@@ -20,8 +20,8 @@ TEST(I3, reports_the_first_registration_that_is_wrong) {
   EXPECT_EQ(scene.starts(), Starts{});
 }
 
-// Within one registration: its name, a duplicate, its expression, its callback, its retry delay,
-// its time limit.
+// Within one registration: the name, a duplicate, the expression, the callback, the retry delay,
+// the time limit.
 TEST(I3, checks_a_registration_in_the_order_of_its_fields) {
   const std::string large(1025, '0');
   const Callback none{};
@@ -29,7 +29,7 @@ TEST(I3, checks_a_registration_in_the_order_of_its_fields) {
   struct Row {
     Registration first;
     Registration second;
-    const char* expected;  // the error, and of an InvalidRegistrationError the field
+    const char* expected;  // the error, and the field of an InvalidRegistrationError
   };
   const Row rows[] = {
       {{"", large, none, -1ms, -1ms}, {"", "x", none, -1ms, -1ms}, "InvalidRegistrationError name"},
@@ -80,7 +80,7 @@ TEST(I4, reconciles_where_told_to) {
   scene.initialize({{"b", "1 * * * *"}});
   scene.advance(1min);
   EXPECT_EQ(scene.starts(), Starts{"10:01:00 b cron"});
-  // A removed task's run goes on; the name, added again, waits for it.
+  // The run of a removed task continues. If the name is added again, it waits for that run.
   scene.initialize({{"a", "* * * * *"}});
   scene.advance(5min);
   EXPECT_EQ(scene.starts(), Starts{});
@@ -88,7 +88,7 @@ TEST(I4, reconciles_where_told_to) {
   EXPECT_EQ(scene.starts().size(), 1);
 }
 
-// What happens where a task "a", due at 10:01 and 11:01, gives its scheduler another list.
+// What happens if a task "a", due at 10:01 and 11:01, gives its scheduler another list.
 Entries lists_from_a_callback(Reinitialize policy) {
   Journal journal;
   const auto clock = std::make_shared<ManualClock>(at("2025-03-03T10:00:30Z"));

@@ -1,5 +1,5 @@
-// Section P of the rules: persistence and overrides. Files are in stores/, commits in
-// engine_test.cc.
+// Section P of the rules: persistence and overrides. Tests of files are in stores/, tests of
+// commits in engine_test.cc.
 
 #include <set>
 
@@ -81,7 +81,8 @@ TEST(P3, another_text_of_the_same_schedule_is_an_override) {
   EXPECT_EQ(scene.starts(), (Starts{"10:00:00 a boot", "10:00:00 a boot"}));
 }
 
-// Whoever started the interrupted run is named, and nobody has the name of another.
+// The event names the scheduler that started the interrupted run, and no two schedulers have one
+// name.
 TEST(P5, every_initialize_makes_an_identifier_of_its_own) {
   std::set<std::string> identifiers;
   Scene scene{"2025-03-03T10:00:00Z",
@@ -118,7 +119,8 @@ TEST(P8, a_key_is_of_one_task_and_one_pulse) {
   scene.script("a", {Does::fail, Does::keep_running});
   scene.initialize({{"a", "0,3 * * * *"}, {"b", "3 * * * *"}});
   scene.advance_to("2025-03-03T11:05:00Z");
-  scene.end("a");  // K3: two pulses fell meanwhile, and the first names the run that serves both
+  // K3: two pulses occurred meanwhile, and the first names the run that serves both.
+  scene.end("a");
   EXPECT_EQ(scene.starts(),
             (Starts{"10:00:30 a boot",
                     "10:03:00 a cron",
@@ -133,7 +135,8 @@ TEST(P8, a_key_is_of_one_task_and_one_pulse) {
                   "a@2025-03-03T11:00:00.000Z"}));
 }
 
-// The scheduler has forgotten the name, so it runs (K4); the callback can tell that it was done.
+// The scheduler has forgotten the name, so it runs (K4). The callback can recognise that the work
+// was done.
 TEST(P8, a_name_that_comes_back_within_the_minute_has_the_same_key) {
   Scene scene{"2025-03-03T10:00:30Z"};
   const std::vector<Scene::Task> list{{"a", "* * * * *"}};
@@ -163,7 +166,7 @@ TEST(P8, a_fence_grows_with_every_start_for_ever) {
   scene.advance_to("2025-03-03T11:00:00Z");
   scene.initialize(list);
   scene.stop();
-  scene.initialize({});  // which removes it
+  scene.initialize({});  // removes it
   scene.stop();
   scene.initialize(list);
   EXPECT_EQ(scene.starts(),
@@ -182,8 +185,8 @@ TEST(P8, a_fence_grows_also_where_the_history_is_reset_or_the_list_reconciled) {
                .zone = Zone::utc()}};
   scene.script("a", {Does::keep_running});
   scene.initialize({{"a", "0 * * * *"}});
-  scene.initialize({{"b", "0 * * * *"}});                      // the run of a goes on
-  scene.initialize({{"a", "0 * * * *"}, {"b", "* * * * *"}});  // b starts over, a waits for its run
+  scene.initialize({{"b", "0 * * * *"}});                      // the run of a continues
+  scene.initialize({{"a", "0 * * * *"}, {"b", "* * * * *"}});  // b is reset; a waits for its run
   scene.end("a");
   EXPECT_EQ(scene.starts(),
             (Starts{"10:00:00 a boot", "10:00:00 b boot", "10:00:00 b boot", "10:00:00 a boot"}));

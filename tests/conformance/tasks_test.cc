@@ -52,7 +52,7 @@ TEST(K4, a_pulse_missed_later_is_owed_even_if_it_has_never_run) {
   EXPECT_EQ(scene.starts(), Starts{"10:30:00 a cron"});
 }
 
-// H13: it is owed until it starts, in whatever minute that is.
+// H13: it is owed until it starts, in whichever minute that is.
 TEST(K4, a_first_run_that_had_to_wait_is_held_over_a_crash) {
   Scene scene{"2025-03-03T10:00:30Z", {.max_concurrent = 1, .zone = Zone::utc()}};
   const std::vector<Scene::Task> list{{"a", "0 10 * * *"}, {"b", "0 10 * * *"}};

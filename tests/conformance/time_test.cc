@@ -1,4 +1,5 @@
-// Section T of the rules: time. Every zone is in sweep/, every notation of TZ in time/zone_test.cc.
+// Section T of the rules: time. Every zone is in every_zone/, every notation of TZ in
+// time/zone_test.cc.
 
 #include <gtest/gtest.h>
 
@@ -33,7 +34,7 @@ TEST(T1, a_minute_starts_at_second_0_of_the_local_clock) {
 }
 
 TEST(T2, a_pulse_is_an_instant) {
-  // The same civil minute is another instant in another zone, and all bookkeeping is in instants.
+  // The same civil minute is a different instant in another zone. All bookkeeping uses instants.
   const auto cron = CronExpression::parse("0 9 * * *");
   const Instant from = at("2025-06-01T00:00:00Z");
   EXPECT_EQ(Calendar{Zone::load("Asia/Kolkata")}.next(cron, from), from + 3h + 30min);
@@ -73,7 +74,7 @@ TEST(T5, a_day_that_a_zone_skips) {
   Scene scene = in("Pacific/Apia", "2011-12-29T00:00:30-10:00");
   scene.initialize({{"a", "0 12 * * *"}});
   scene.advance(days{3});
-  // The 29th, 31st and 1st of that place's calendar, 24 hours apart.
+  // The 29th, 31st and 1st of the local calendar, 24 hours apart.
   EXPECT_EQ(scene.starts(), (Starts{"22:00:00 a cron", "22:00:00 a cron", "22:00:00 a cron"}));
   const auto on_the_30th = CronExpression::parse("0 12 30 12 *");
   const Calendar calendar{Zone::load("Pacific/Apia")};
@@ -125,7 +126,7 @@ TEST_F(T7, a_correction_of_more_than_3_hours_is_told_and_pulses_count_again) {
   EXPECT_EQ(runs.wait_for(2).back(), "a@2025-03-03T05:30:00.000Z~2");
 }
 
-// P8: 10:30 comes twice, and the task has other work to do.
+// P8: 10:30 occurs twice, and each time the task has different work to do.
 TEST_F(T7, a_pulse_that_counts_again_has_a_key_of_its_own) {
   start();
   clock->set(at("2025-03-03T05:29:00Z"));
@@ -135,10 +136,10 @@ TEST_F(T7, a_pulse_that_counts_again_has_a_key_of_its_own) {
        {"2025-03-03T10:00:00Z", "2025-03-03T10:30:00Z", "2025-03-03T11:00:00Z"}) {
     clock->set(at(time));
     runs.wait_for(++count);
-    scheduler.stop();  // so the run has ended
+    scheduler.stop();  // so that the run has ended
     initialize();
   }
-  EXPECT_EQ(runs.wait_for(4),  // 05:30 is the first of what was missed at 10:00
+  EXPECT_EQ(runs.wait_for(4),  // 05:30 is the first pulse missed at 10:00
             (Entries{"a@2025-03-03T10:30:00.000Z",
                      "a@2025-03-03T05:30:00.000Z~2",
                      "a@2025-03-03T10:30:00.000Z~3",

@@ -1,4 +1,4 @@
-// The lifecycle tables of seed-004: every transition, and exactly the events that go with it.
+// The lifecycle tables of seed-004: every transition and exactly its events.
 
 #include <functional>
 
@@ -18,13 +18,13 @@ struct Transition {
   Reinitialize policy;
   std::function<void(Scene&)> given;
   std::function<void(Scene&)> when;
-  Names events;  // without those of a single poll and of the list, which have tests of their own
+  Names events;  // without those about a poll or the list, which have their own tests
 };
 
 void nothing(Scene& /*scene*/) {}
 
-// It is 10:00:30; "a" is due at every full hour, so its first run is that of the minute it comes
-// in.
+// It is 10:00:30. "a" is due at every full hour, so its first run is for the minute in which it is
+// added.
 void running(Scene& scene) {
   scene.initialize({{"a", "0 * * * *", 5min}});
 }

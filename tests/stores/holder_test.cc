@@ -70,8 +70,7 @@ TEST_F(Holding, is_seen_by_others_from_its_beginning_to_its_end) {
     EXPECT_GE(status.holder->since, before);
     EXPECT_EQ(status.holder->host, host_name());
   }
-  EXPECT_EQ(read_holder_status(state),
-            HolderStatus{});  // it ended well, and there is nothing to tell of it
+  EXPECT_EQ(read_holder_status(state), HolderStatus{});  // it ended normally, so no name is left
 }
 
 TEST_F(Holding, ends_with_its_process_whose_name_stays) {
@@ -97,7 +96,7 @@ TEST_F(Holding, is_seen_through_a_link) {
   EXPECT_EQ(read_holder_status(directory.file("link.db")).answer, Answer::held);
 }
 
-// Also before the file is there that the link leads to.
+// Even before the link's target exists.
 TEST_F(Holding, is_seen_through_a_link_to_what_is_only_to_be_made) {
   std::filesystem::create_directory(directory.file("data"));
   const std::string target = directory.file("data/real.db");
@@ -136,7 +135,7 @@ TEST_F(Holding, is_never_kept_from_anybody_by_those_who_ask) {
   asking.join();
 }
 
-// What several processes have seen, in memory that they share.
+// What several processes have seen, in shared memory.
 struct Seen {
   std::atomic<int> holders = 0;
   std::atomic<int> times = 0;
@@ -145,7 +144,7 @@ struct Seen {
   std::atomic<int> without_state = 0;
 };
 
-// So often, but not for longer, where the machine is busy and a yield costs much.
+// At most this many times, and not longer than this if the machine is busy and a yield is slow.
 constexpr int times_each = 600;
 constexpr std::chrono::seconds time_each{3};
 
@@ -156,7 +155,7 @@ void hold_again_and_again(const std::string& state, Seen& seen) {
       const Ownership held{state};
       if (++seen.holders != 1) ++seen.overlaps;
       if (read_holder_status(state).answer != Answer::held) ++seen.without_name;
-      // As somebody does who clears away: others may now come as far as the state.
+      // As someone does who cleans up. From now on others get as far as the state.
       unlink(owner_file_of(state).c_str());
       for (int others = 0; others < 5; ++others) std::this_thread::yield();
       if (!std::filesystem::exists(state)) ++seen.without_state;
@@ -170,8 +169,8 @@ void hold_again_and_again(const std::string& state, Seen& seen) {
   }
 }
 
-// Who gives up removes what it has made, perhaps while another is about to lock it: whoever holds
-// the state holds it by the files that are there.
+// A process that gives up removes the files it created, perhaps while another is about to lock
+// them. Whoever holds the state holds it through the files that exist.
 TEST_F(Holding, is_had_by_one_process_at_a_time_also_while_others_remove_it) {
   void* shared =
       mmap(nullptr, sizeof(Seen), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -190,8 +189,8 @@ TEST_F(Holding, is_had_by_one_process_at_a_time_also_while_others_remove_it) {
       _exit(0);
     }
   }
-  // Each is stopped anywhere, also between the opening of a file and its lock, while the others go
-  // on.
+  // Each process is stopped at an arbitrary point, such as between opening a file and locking it,
+  // while the others continue.
   for (int stops = 0; !processes.empty(); ++stops) {
     const auto process = processes.begin() + stops % std::ssize(processes);
     kill(*process, SIGSTOP);
@@ -235,7 +234,7 @@ TEST_F(Holding, leaves_what_was_there_what_is_not_empty_and_what_has_a_log) {
   EXPECT_TRUE(std::filesystem::exists(logged));
 }
 
-// Destroyed after all that is made once main() has begun.
+// Destroyed after everything that is created in main().
 std::optional<Ownership> held_to_the_end;
 
 TEST_F(Holding, may_end_with_the_objects_of_a_program) {
@@ -247,7 +246,7 @@ TEST_F(Holding, may_end_with_the_objects_of_a_program) {
   EXPECT_TRUE(std::filesystem::is_empty(directory.file("")));
 }
 
-// In a process of its own: to look at the state's own lock closes a descriptor of the state.
+// In a separate process, because examining the state's own lock closes a descriptor of the state.
 TEST_F(Holding, is_seen_though_the_file_that_names_the_holder_is_gone) {
   Ownership held{state};
   held.confirm();
