@@ -16,6 +16,7 @@
 
 #include "daemon/history_entry.h"
 #include "store/sqlite/database.h"
+#include "store/sqlite/statement.h"
 
 namespace dutiful {
 
