@@ -55,7 +55,7 @@ void InFlight::answer(CallNumber call, bool refused) {
   }
 }
 
-std::vector<TracedEvent> InFlight::untold(std::span<const DurableTask> state) const {
+std::vector<TracedEvent> InFlight::missing_events(std::span<const DurableTask> state) const {
   std::vector<TracedEvent> events;
   if (!alive()) return events;
   if (!initializing_.empty() && is_registered(initializing_.front().registrations, state)) {

@@ -35,7 +35,7 @@ class InFlight {
 
   // What the scheduler made durable and died before it could tell. An end is observed when it is
   // durably recorded (RULES H5), so the state is right, and the trace has to follow.
-  [[nodiscard]] std::vector<TracedEvent> untold(std::span<const DurableTask> state) const;
+  [[nodiscard]] std::vector<TracedEvent> missing_events(std::span<const DurableTask> state) const;
 
  private:
   void answer(CallNumber call, bool refused);
