@@ -14,6 +14,7 @@
 #include "daemon/history_entry.h"
 #include "posix/file_identity.h"
 #include "store/sqlite/database.h"
+#include "store/sqlite/statement.h"
 
 namespace dutiful {
 

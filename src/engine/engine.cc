@@ -38,7 +38,7 @@ Engine::Engine(const Calendar& calendar,
                Policies policies,
                OpenStore open_store,
                TraceSink& trace,
-               EventSink events,
+               TypedSink events,
                Prepare prepare)
     : policies_(policies),
       open_store_(std::move(open_store)),
@@ -145,7 +145,7 @@ Instant Engine::follow(Instant clock) {
   }
   const bool left_it = !std::exchange(back_at_, clock < clock_begin ? clock_begin : Instant::max());
   if (left_it && lifecycle_ != Lifecycle::uninitialized) {
-    watch([&] { reporter_.clock_out_of_range(ClockError{clock}.what(), time_); });
+    watch([&] { reporter_.report(event::ClockOutOfRange{ClockError{clock}.what()}, time_); });
   }
   return time_;
 }

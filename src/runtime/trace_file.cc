@@ -247,7 +247,7 @@ void TraceFile::on(Instant at, const TraceEvent& event) {
 }
 
 void TraceFile::recover(std::span<const DurableTask> state) {
-  for (const TracedEvent& event : in_flight_.untold(state)) add(event.at, event.event);
+  for (const TracedEvent& event : in_flight_.missing_events(state)) add(event.at, event.event);
   // It was after the last thing that it told.
   add(latest_, Crash{});
   recovered_ = true;

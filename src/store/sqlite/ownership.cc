@@ -23,8 +23,8 @@
 namespace dutiful {
 namespace {
 
-// Of the kind that belongs to the descriptor, where SQLite's own belong to the process; and others
-// can ask for it without taking any. A length of 0 is the whole file.
+// An open file description lock: it belongs to the descriptor, while SQLite's locks belong to the
+// process, and others can query it without taking one. A length of 0 means the whole file.
 bool lock(int descriptor, off_t start, off_t length) {
   struct flock range {
     .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = start, .l_len = length, .l_pid = 0
@@ -32,15 +32,15 @@ bool lock(int descriptor, off_t start, off_t length) {
   return fcntl(descriptor, F_OFD_SETLK, &range) == 0;
 }
 
-// How often a file may be removed between its opening and its lock: each time somebody has given
-// up.
+// How often a file may be removed between its opening and its locking. Each removal means that
+// another process gave up.
 constexpr int removals_max = 1000;
 
 bool is_taken(int error) {
   return error == EAGAIN || error == EACCES;
 }
 
-// Only a courtesy to whoever finds the lock taken: that it is held is what counts.
+// Best effort: the name only serves messages, the lock is what counts.
 void write_holder(int descriptor, std::string_view text) noexcept {
   if (ftruncate(descriptor, 0) != 0) return;
   [[maybe_unused]] const ssize_t written = pwrite(descriptor, text.data(), text.size(), 0);
@@ -54,8 +54,8 @@ std::string this_process() {
 
 }  // namespace
 
-// The states that this process holds. Never destroyed: a scheduler that is a global lets go of its
-// state after all that is made once main() has begun.
+// The states that this process holds. Never destroyed, because a global scheduler releases its
+// state after everything that was created in main() is gone.
 class Ownership::HeldHere {
  public:
   static HeldHere& instance() {
@@ -108,7 +108,7 @@ void Ownership::check_files(Demand demand) const {
   for (const char* suffix : {"-wal", "-shm", "-journal"}) check_private(state_ + suffix, demand);
 }
 
-// Called by a handler of the error, which is the cause.
+// Called in the handler of `error`, which becomes the cause.
 void Ownership::refuse(const FileError& error) const {
   throw StoreError(
       state_,
@@ -117,7 +117,7 @@ void Ownership::refuse(const FileError& error) const {
 }
 
 Ownership::~Ownership() {
-  // Only who is killed leaves its name behind.
+  // Only a holder that was killed leaves its name behind.
   write_holder(name_descriptor_.get(), predecessor_);
   put_back();
   release();
@@ -128,8 +128,8 @@ void Ownership::confirm() noexcept {
   name_made_ = state_made_ = false;
 }
 
-// While they are locked: who has opened one meanwhile looks, once it has the lock, whether it is
-// still there.
+// Called while the files are locked. A process that has opened one meanwhile checks, after locking
+// it, that it still exists.
 void Ownership::put_back() noexcept {
   if (state_made_ && is_at(state_, state_descriptor_.get()) && is_unused()) {
     unlink(state_.c_str());
@@ -137,7 +137,7 @@ void Ownership::put_back() noexcept {
   if (name_made_ && is_at(name_, name_descriptor_.get())) unlink(name_.c_str());
 }
 
-// A database may have readers, whom SQLite's log joins to its name, and what others have written.
+// A database may have readers, whose log belongs to its name, and content that others have written.
 bool Ownership::is_unused() const noexcept {
   struct stat status {};
   return fstat(state_descriptor_.get(), &status) == 0 && status.st_size == 0 &&
@@ -146,7 +146,7 @@ bool Ownership::is_unused() const noexcept {
 
 void Ownership::release() noexcept {
   {
-    // Who comes next in this process must not open it while this is closed.
+    // No other scheduler of this process may open the file while it is being closed.
     HeldHere& here = HeldHere::instance();
     const Lock guard{here.mutex};
     if (held_) here.states.erase(*held_);
@@ -155,7 +155,7 @@ void Ownership::release() noexcept {
   name_descriptor_.reset();
 }
 
-// Before anything is made beside what is not ours.
+// Rejects a file that is no state before anything is created beside it.
 void Ownership::refuse_others() const {
   HeldHere& here = HeldHere::instance();
   const Lock guard{here.mutex};
@@ -163,7 +163,8 @@ void Ownership::refuse_others() const {
   if (found && !here.states.contains(*found)) refuse_no_state(state_);
 }
 
-// Waits for what a predecessor has begun that is gone by its name. Otherwise as lock().
+// Like lock(), but if the named holder is dead, waits up to a second for the lock: a child of that
+// holder may still share it.
 bool Ownership::lock_soon(int descriptor, off_t start, off_t length) const {
   int error = 0;
   (void)try_for_a_second([&] {
@@ -210,7 +211,7 @@ void Ownership::lock_state() {
     if (found && here.states.contains(*found)) {
       throw StateHeldError(state_, "this process, by another name of the file");
     }
-    // It may be a file of another program, whose mode is none of our business.
+    // If it is a file of another program, its mode does not concern us.
     auto [descriptor, made, failure] = open_or_make_private(state_, O_RDWR, Demand::ours);
     state_descriptor_ = std::move(descriptor);
     if (failure != 0) {
@@ -246,7 +247,7 @@ void Ownership::lock_state() {
   throw StateHeldError(state_, "others, one after the other");
 }
 
-// Somebody may have put it there just before SQLite opened it.
+// Another user may have created the file just before SQLite opened it.
 void Ownership::require_ours(const std::string& path) const {
   try {
     check_private(path, Demand::ours);
