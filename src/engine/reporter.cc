@@ -196,9 +196,9 @@ void Reporter::poll_completed(std::size_t executed, Duration duration, Instant n
         {"duration", duration.count()}});
 }
 
-void Reporter::run_started(const Start& start, const Core::Task& task, const CronExpression& cron) {
+void Reporter::run_started(const Start& start, const CronExpression& cron) {
   if (!sink_) return;
-  const EventField name{"taskName", task.name};
+  const EventField name{"taskName", start.name};
   if (start.preempts_retry) {
     tell("TaskRetryPreempted",
          Level::info,
@@ -209,7 +209,7 @@ void Reporter::run_started(const Start& start, const Core::Task& task, const Cro
     tell("TaskRetryStarted",
          Level::info,
          start.at,
-         {name, {"retryCount", std::int64_t{task.progress.retries}}});
+         {name, {"retryCount", std::int64_t{start.retries}}});
   }
 
   std::vector<EventField> fields{
@@ -224,45 +224,37 @@ void Reporter::run_started(const Start& start, const Core::Task& task, const Cro
       add(fields, "isRepeatedMinute", true);
     }
   }
-  const std::int64_t missed = missed_count(start, task.progress.served_until, cron);
+  const std::int64_t missed = missed_count(start, cron);
   if (missed > 0) add(fields, "missedCount", missed);
   tell("TaskRunStarted", Level::info, start.at, std::move(fields));
 
   // An interrupted run is due again from when it started, a new task from when it came.
-  const Instant due = start.reason == Reason::orphan ? start.before.last_attempt
-                      : start.reason == Reason::boot ? start.before.first_coming
-                                                     : start.scheduled;
-  if (start.at - due > delay_max) {
+  const Duration delay = start.at - start.owed_since;
+  if (delay > delay_max) {
     tell("SchedulingDelayed",
          Level::warning,
          start.at,
-         {name, {"dueTime", time_text(due)}, {"delay", (start.at - due).count()}});
+         {name, {"dueTime", time_text(start.owed_since)}, {"delay", delay.count()}});
   }
 }
 
 // The pulses that a start serves, less the one that scheduledTime names (T6, V). The instant of a
 // retry is seldom a pulse, and those of an orphan and a boot are served already.
-std::int64_t Reporter::missed_count(const Start& start,
-                                    Instant served_until,
-                                    const CronExpression& cron) const {
-  const Instant served_before = start.before.served_until;
-  const std::int64_t served = calendar_.count(cron, served_before, served_until);
-  if (start.scheduled <= served_before || start.scheduled > served_until) return served;
+std::int64_t Reporter::missed_count(const Start& start, const CronExpression& cron) const {
+  const std::int64_t served = calendar_.count(cron, start.served_before, start.served_until);
+  if (start.scheduled <= start.served_before || start.scheduled > start.served_until) return served;
   return served - calendar_.count(cron, start.scheduled - Duration{1}, start.scheduled);
 }
 
-void Reporter::run_ended(const std::string& name,
-                         const Ending& ending,
-                         const TaskProgress& progress,
-                         Instant now) {
+void Reporter::run_ended(const End& end) {
   if (!sink_) return;
-  const bool success = ending.outcome == Outcome::success;
+  const bool success = end.ending.outcome == Outcome::success;
   std::vector<EventField> fields{
-      {"taskName", name}, {"duration", ending.duration.count()}, {"success", success}};
-  if (success) return tell("TaskRunCompleted", Level::info, now, std::move(fields));
-  add(fields, "error", ending.error);
-  if (progress.retry_at != no_instant) add(fields, "nextRetryAt", time_text(progress.retry_at));
-  tell("TaskRunFailed", Level::warning, now, std::move(fields));
+      {"taskName", end.name}, {"duration", end.ending.duration.count()}, {"success", success}};
+  if (success) return tell("TaskRunCompleted", Level::info, end.at, std::move(fields));
+  add(fields, "error", end.ending.error);
+  if (end.retry_at != no_instant) add(fields, "nextRetryAt", time_text(end.retry_at));
+  tell("TaskRunFailed", Level::warning, end.at, std::move(fields));
 }
 
 void Reporter::clock_corrected(const std::string& name, Instant persisted, Instant now) {

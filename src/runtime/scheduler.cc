@@ -548,12 +548,12 @@ class Scheduler::Impl {
     workers_->add(std::move(runs));
   }
 
-  std::shared_ptr<ActiveRun> make_run(const Start& start) REQUIRES(engine_mutex_) {
-    const Core::Task& task = engine_.core().task(start.task);
-    auto run = make_active_run(start, task, callbacks_[task.registration], mailbox_, *clock_);
+  std::shared_ptr<ActiveRun> make_run(Start& start) REQUIRES(engine_mutex_) {
+    auto run = make_active_run(start, callbacks_[start.registration], mailbox_, *clock_);
     if (stop_asked_) asked_.emplace_back(run->stop, StopReason::stopping);
     if (run->deadline != Instant::max()) deadlines_.insert({run->deadline, start.task});
     running_.emplace(start.task, run);
+    run->set_info(std::move(start));
     return run;
   }
 
