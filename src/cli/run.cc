@@ -12,12 +12,12 @@
 
 #include <dutiful/errors.h>
 
-#include "cli/commands.h"
 #include "cli/duration_argument.h"
 #include "cli/input_file.h"
 #include "cli/number_argument.h"
 #include "cli/policy_argument.h"
 #include "cli/state_argument.h"
+#include "cli/subcommands.h"
 #include "commands/spawn.h"
 #include "daemon/daemon.h"
 #include "daemon/signals.h"

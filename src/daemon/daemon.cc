@@ -33,6 +33,8 @@
 #include "daemon/task_changes.h"
 #include "events/typed_sink.h"
 #include "files/private_file.h"
+#include "posix/bell.h"
+#include "posix/random_name.h"
 #include "runtime/pending_stop.h"
 #include "store/sqlite/state_file.h"
 
@@ -61,7 +63,7 @@ class Daemon::Impl {
         lines_([this](const std::string& task, std::string_view line) {
           log_.add_output(task, line);
         }),
-        instance_(new_instance()),
+        instance_(random_name()),
         state_(resolve_state(options_.state)),
         instances_(state_),
         history_({.state = state_,
@@ -328,7 +330,7 @@ class Daemon::Impl {
   HistoryWriter history_;
   Commands commands_;
   Supervisor supervisor_;
-  WakeUp all_ended_;  // rings when a stop has nothing to wait for any more
+  Bell all_ended_;  // rings when a stop has nothing to wait for any more
   Scheduler scheduler_;
   std::optional<PendingStop> stop_;
   std::vector<TaskDefinition> tasks_;  // those that were loaded last

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "daemon/local_time.h"
 #include "text/quote.h"
 #include "time/iso8601.h"
 
@@ -237,12 +238,6 @@ const char* colour_of(Level level) {
 }
 
 }  // namespace
-
-std::string local_text(Instant instant, const Zone& zone) {
-  std::string text = format_second(instant, zone.offset_at(instant)).substr(0, 19);
-  text[10] = ' ';
-  return text;
-}
 
 std::string duration_text(Duration duration) {
   using namespace std::chrono;

@@ -8,8 +8,8 @@
 #include "core/make_room.h"
 #include "core/validate.h"
 #include "engine/durable.h"
-#include "engine/identifier.h"
 #include "engine/refusal.h"
+#include "posix/random_name.h"
 
 namespace dutiful {
 namespace {
@@ -115,7 +115,7 @@ void Engine::replace_list(std::vector<TaskConfig> list, Instant now, CallNumber 
   // What can fail comes before the list is durable: memory here, the store below.
   Core next = core_;
   next.apply(plan, now);
-  next.place(store.replace(plan, make_identifier()));
+  next.place(store.replace(plan, random_name()));
   core_ = std::move(next);
   if (opened) store_ = std::move(opened);
   lifecycle_ = Lifecycle::running;

@@ -16,18 +16,18 @@
 #include "engine/engine.h"
 #include "engine/header.h"
 #include "engine/refusal.h"
+#include "posix/bell.h"
 #include "runtime/active_run.h"
-#include "runtime/back_off.h"
 #include "runtime/calls.h"
 #include "runtime/no_trace.h"
 #include "runtime/pending_stop.h"
 #include "runtime/registrations.h"
 #include "runtime/system_clock.h"
 #include "runtime/trace_file.h"
-#include "runtime/wake_up.h"
 #include "runtime/workers.h"
 #include "store/memory/memory_store.h"
 #include "store/sqlite/sqlite_store.h"
+#include "sync/back_off.h"
 #include "sync/mutex.h"
 #include "text/quote.h"
 
@@ -100,7 +100,7 @@ class Scheduler::Impl {
   }
 
   // Its two parts. What is given rings when the second has little to wait for.
-  std::uint64_t begin_stop(WakeUp* all_ended) {
+  std::uint64_t begin_stop(Bell* all_ended) {
     if (current == this) {
       throw StopSchedulerError(
           "it was called by a callback of the same scheduler, which it would "
@@ -448,7 +448,7 @@ class Scheduler::Impl {
       if (!more && !ended) sleep();
     }
     calls_.loop_has_ended();
-    if (WakeUp* const all_ended = all_ended_.exchange(nullptr)) all_ended->ring();
+    if (Bell* const all_ended = all_ended_.exchange(nullptr)) all_ended->ring();
   }
 
   void sleep() {
@@ -594,7 +594,7 @@ class Scheduler::Impl {
   std::function<void()> prepare_;
   Reporter reporter_;  // what the engine has no part in; any thread may use it
 
-  WakeUp wake_up_;
+  Bell wake_up_;
   std::shared_ptr<Mailbox> mailbox_ = std::make_shared<Mailbox>(*clock_, &wake_up_);
 
   Mutex engine_mutex_;
@@ -627,7 +627,7 @@ class Scheduler::Impl {
   BackOff threads_;
   bool threads_waited_ = false;
 
-  std::atomic<WakeUp*> all_ended_ = nullptr;  // to be rung, once, when the loop ends
+  std::atomic<Bell*> all_ended_ = nullptr;  // to be rung, once, when the loop ends
   std::optional<Workers> workers_;
   std::thread loop_;
 };
@@ -653,7 +653,7 @@ void Scheduler::stop() {
   (void)impl_->stop(std::nullopt);
 }
 
-PendingStop::PendingStop(Scheduler& scheduler, WakeUp& all_ended)
+PendingStop::PendingStop(Scheduler& scheduler, Bell& all_ended)
     : scheduler_(scheduler), call_(scheduler.impl_->begin_stop(&all_ended)) {}
 
 void PendingStop::finish() {

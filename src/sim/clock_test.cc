@@ -1,4 +1,4 @@
-// T7: a clock that is set back. The theory has none, so this is not for the judge.
+// T7: a clock that is set back. The theory does not cover it, so the judge does not check it.
 
 #include <map>
 #include <random>
@@ -17,8 +17,7 @@ class Nobody : public TraceSink {
   void on(Instant /*at*/, const TraceEvent& /*event*/) override {}
 };
 
-// A scheduler whose clock is set this way and that, though never so far back that it would count as
-// corrected.
+// A scheduler whose clock is set back and forth, but never so far back that it counts as corrected.
 class Wanderer {
  public:
   explicit Wanderer(unsigned seed)
@@ -93,7 +92,7 @@ TEST(ClockSetBack, runs_no_pulse_twice) {
   EXPECT_GT(pulses, 1000);
 }
 
-// A clock that was hours ahead is corrected, and pulses count again from where it is.
+// A clock that was hours ahead is corrected, and pulses count again from then on.
 TEST(ClockSetBack, far_lets_pulses_count_again) {
   Nobody nobody;
   World world{Zone::utc(), {}, nobody};

@@ -25,7 +25,7 @@ constexpr std::array<std::pair<const char*, Step::Kind>, 8> kinds{
      {"setClock", Step::Kind::set_clock},
      {"end", Step::Kind::end}}};
 
-// A value of the document and where it stands, for messages: `steps[3].at`.
+// A value in the document and its place, for messages: `steps[3].at`.
 class Value {
  public:
   Value(const json& value, std::string place) : value_(value), place_(std::move(place)) {}
@@ -81,7 +81,6 @@ class Value {
     }
     return timestamp->instant(*timestamp->offset);
   }
-  // One of a few words.
   template <typename Find>
   [[nodiscard]] auto word(Find find) const {
     const auto found = find(text());

@@ -22,7 +22,7 @@ bool registers(const Scenario& scenario, const std::string& name) {
   });
 }
 
-// A scenario in which something fails, for shrink() to get to the bottom of.
+// A scenario in which something fails, to be shrunk.
 Scenario eventful() {
   for (std::uint64_t seed = 0;; ++seed) {
     Scenario scenario = random_scenario(seed, 24h);
@@ -41,7 +41,7 @@ TEST(Shrink, leaves_nothing_but_what_it_fails_by) {
     return has(smaller, Step::Kind::crash) && registers(smaller, name);
   });
 
-  ASSERT_EQ(smallest.steps.size(), 3);  // an initialize, the crash, and the end
+  ASSERT_EQ(smallest.steps.size(), 3);  // an initialize, the crash and the end
   EXPECT_TRUE(has(smallest, Step::Kind::crash));
   EXPECT_EQ(smallest.steps.back().kind, Step::Kind::end);
   EXPECT_TRUE(smallest.callbacks.empty());

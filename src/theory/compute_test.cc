@@ -27,7 +27,7 @@ TEST(ComputeClock, grants_nothing_while_it_is_frozen) {
   EXPECT_TRUE(clock.frozen());
   clock.advance(noon + 4s);
   EXPECT_EQ(clock.granted(), 0us);
-  clock.freeze(noon + 6s);  // a shorter one changes nothing
+  clock.freeze(noon + 6s);  // a shorter freeze changes nothing
   clock.advance(noon + 11s);
   EXPECT_FALSE(clock.frozen());
   EXPECT_EQ(clock.granted(), 1s);
@@ -57,7 +57,7 @@ TEST(ComputeClock, lets_the_time_of_L1_go_on_from_when_a_callback_returned) {
   clock.advance(noon + 4s);
   clock.set_saturated(true);
   clock.advance(noon + 10s);
-  clock.saturation().forget_after(noon + 5s);  // which is told only now
+  clock.saturation().forget_after(noon + 5s);  // which is only known now
   EXPECT_EQ(clock.usable_since(noon, 0us), 6s);
   clock.saturation().forget_after(noon + 2s);
   EXPECT_EQ(clock.usable_since(noon, 0us), 8s);

@@ -9,7 +9,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// A trace that is written event by event, and what the judge says of it.
+// A trace written event by event, and the verdicts of the judge.
 class Trace {
  public:
   explicit Trace(Setting setting = {})
@@ -107,7 +107,7 @@ TEST(Monitor, tells_what_was_missing_where_a_start_was_not_owed) {
       "2025-03-03T00:06:00.000Z");
 }
 
-// H1, K4: a first coming is owed a run in a minute of its expression, and until it is started.
+// H1, K4: a first coming is owed a run if its minute matches the expression, until it is started.
 TEST(Monitor, boots_a_task_in_its_minute_only) {
   EXPECT_EQ(Trace{}.initialize("00:00:59.999", {hourly}).start("00:01:30", "a").axioms(), "");
   EXPECT_EQ(Trace{}.initialize("00:01:00", {hourly}).start("00:01:00", "a").axioms(), "S1");
@@ -132,7 +132,7 @@ TEST(Monitor, owes_what_a_crash_interrupted_whether_it_runs_again_or_not) {
   EXPECT_TRUE(trace.open().empty());
 }
 
-// A second crash does not interrupt what the first has.
+// A second crash does not interrupt a run that the first has already interrupted.
 TEST(Monitor, forgets_an_interrupted_run_with_its_task) {
   Trace trace;
   trace.initialize("00:30:00", {hourly}).start("01:00:00", "a").on("01:10:00", Crash{});
@@ -149,7 +149,7 @@ TEST(Monitor, counts_successes_from_pulse_to_pulse) {
             "between: it was started at 2025-03-03T00:00:00.000Z and at 2025-03-03T00:10:00.000Z");
 }
 
-// H8: a change of the cron text starts the count anew.
+// H8: a change of the cron text restarts the count.
 TEST(Monitor, counts_anew_with_another_schedule) {
   Trace trace;
   trace.initialize("00:00:00", {hourly}).start("00:00:00", "a").on("00:00:10", RunFailure{"a"});
@@ -214,7 +214,7 @@ TEST(Monitor, wants_valid_lists_accepted_and_others_refused) {
   EXPECT_EQ(Trace{}.on("00:00:00", InitSuccess{}).axioms(), "S5");
 }
 
-// H12: limits on names and texts are part of what a valid list is.
+// H12: a valid list respects the limits on names and texts.
 TEST(Monitor, knows_the_limits_of_a_valid_list) {
   const auto answer = [](const TracedRegistration& registration, const TraceEvent& event) {
     return Trace{}.on("00:00:00", InitStart{{registration}}).on("00:00:00", event).axioms();
@@ -230,7 +230,7 @@ TEST(Monitor, knows_the_limits_of_a_valid_list) {
 }
 
 TEST(Monitor, wants_a_start_within_its_budget) {
-  // 27 bytes of JSON, 8 µs for each; a second to compute, a minute of lag
+  // 27 bytes of JSON at 8 µs each, a second to compute, a minute of lag
   const auto started = [](const std::string& time) {
     return Trace{}.initialize("00:30:00", {hourly}).start(time, "a").axioms();
   };
@@ -251,7 +251,7 @@ TEST(Monitor, tells_a_missed_budget_once) {
             "L1 L1");
 }
 
-// H6, FORMATS: frozen time is not granted.
+// H6, FORMATS: no compute is granted while frozen.
 TEST(Monitor, counts_no_frozen_time) {
   EXPECT_EQ(Trace{}
                 .initialize("00:30:00", {hourly})
@@ -287,7 +287,7 @@ TEST(Monitor, stands_still_while_as_much_runs_as_may) {
   EXPECT_EQ(second(2), "L1");
 }
 
-// H10: what the scheduler takes to notice that a callback has returned is its own time.
+// H10: the time to notice that a callback has returned is the scheduler's.
 TEST(Monitor, goes_on_from_when_a_callback_returned) {
   const auto second = [](const char* ended) {
     return Trace{{.max_concurrent = 1}}
@@ -299,10 +299,10 @@ TEST(Monitor, goes_on_from_when_a_callback_returned) {
   };
   EXPECT_EQ(second("01:29:30"), "");
   EXPECT_EQ(second("01:28:58"), "L1");
-  EXPECT_EQ(second("00:00:00"), "L1");  // it cannot have returned before it was started
+  EXPECT_EQ(second("00:00:00"), "L1");  // a callback cannot return before its start
 }
 
-// H10: whichever of several ends is told first.
+// H10: in whichever order several ends are recorded.
 TEST(Monitor, takes_late_ends_in_any_order) {
   const TracedRegistration third{"c", "0 * * * *", 5min};
   const auto axioms = [&](const char* first, const char* second) {
@@ -344,7 +344,7 @@ TEST(Monitor, does_not_blame_a_scheduler_for_what_the_world_refuses) {
   EXPECT_EQ(violations, 1U);
 }
 
-// H12: an answer is that of the call with its number.
+// H12: an answer belongs to the call with its number.
 TEST(Monitor, pairs_calls_and_answers_by_their_number) {
   const TracedRegistration invalid{"b", "@daily", 0ms};
   EXPECT_EQ(Trace{}
@@ -399,7 +399,7 @@ TEST(Monitor, wants_initialize_and_stop_to_return) {
       "had not returned 61.001 s after the last callback ended");
 }
 
-// H6: also what becomes due with the very last event.
+// H6: this includes an obligation that arises with the last event.
 TEST(Monitor, has_a_retry_of_no_delay_open) {
   Trace trace;
   trace.initialize("00:00:00", {{"a", "* * * * *", 0ms}}).start("00:00:00", "a");
@@ -414,7 +414,7 @@ TEST(Monitor, answers_of_several_initializes_the_one_that_it_fits) {
   EXPECT_EQ(trace.start("00:00:01", "a").axioms(), "");
 }
 
-// H3: an initialize that a stop overtook does not activate.
+// H3: an initialize overtaken by a stop does not activate.
 TEST(Monitor, is_not_active_where_a_stop_came_in_between) {
   Trace trace;
   trace.on("00:00:00", InitStart{{hourly}}).on("00:00:00", StopStart{});

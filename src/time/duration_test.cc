@@ -30,7 +30,7 @@ TEST(Durations, read_as_they_are_written) {
   EXPECT_EQ(parse_duration("36525d"), ok(duration_max));
 }
 
-// Who writes a unit of systemd writes durations as systemd reads them.
+// People who write systemd units write durations in this form.
 TEST(Durations, read_as_systemd_spells_them) {
   for (const char* text : {"90m",
                            "90min",

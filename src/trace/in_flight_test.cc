@@ -22,12 +22,12 @@ struct State {
   std::optional<Instant> failed;
 };
 
-std::string untold(const InFlight& trace, const State& state) {
+std::string missing_events(const InFlight& trace, const State& state) {
   const bool awaits_retry = !state.running && state.failed > state.succeeded;
   const DurableTask task{
       hourly, state.running, awaits_retry, false, state.started, state.succeeded, state.failed};
   std::string text;
-  for (const TracedEvent& event : trace.untold(std::span{&task, 1})) {
+  for (const TracedEvent& event : trace.missing_events(std::span{&task, 1})) {
     if (std::holds_alternative<InitSuccess>(event.event)) {
       text += "initialized;";
       continue;
@@ -85,54 +85,55 @@ TEST(InFlight, keeps_the_list_of_an_initialize_beside_one_that_is_refused) {
   trace.on(noon, InitStart{{hourly}});
   trace.on(noon, InitStart{});
   trace.on(noon, InitFailure{"SchedulerAlreadyActiveError"});
-  EXPECT_EQ(untold(trace, {{}, false, {}, {}}), "initialized;");
+  EXPECT_EQ(missing_events(trace, {{}, false, {}, {}}), "initialized;");
 }
 
 TEST(InFlight, has_nothing_to_add_to_a_trace_that_is_whole) {
-  EXPECT_EQ(untold(running_since_noon(), {noon, true, {}, {}}), "");
-  EXPECT_EQ(untold(running_since_noon(), {noon, true, noon, {}}), "");
-  EXPECT_EQ(untold(active(), {noon, false, noon, {}}), "");
+  EXPECT_EQ(missing_events(running_since_noon(), {noon, true, {}, {}}), "");
+  EXPECT_EQ(missing_events(running_since_noon(), {noon, true, noon, {}}), "");
+  EXPECT_EQ(missing_events(active(), {noon, false, noon, {}}), "");
 }
 
 TEST(InFlight, tells_an_end_that_was_recorded) {
-  EXPECT_EQ(untold(running_since_noon(), {noon, false, one, {}}), "13:00 success;");
-  EXPECT_EQ(untold(running_since_noon(), {noon, false, {}, one}), "13:00 failure;");
-  EXPECT_EQ(untold(running_since_noon(), {noon, false, noon - std::chrono::hours{1}, one}),
+  EXPECT_EQ(missing_events(running_since_noon(), {noon, false, one, {}}), "13:00 success;");
+  EXPECT_EQ(missing_events(running_since_noon(), {noon, false, {}, one}), "13:00 failure;");
+  EXPECT_EQ(missing_events(running_since_noon(), {noon, false, noon - std::chrono::hours{1}, one}),
             "13:00 failure;");
 }
 
 TEST(InFlight, goes_by_the_state_where_two_ends_share_a_millisecond) {
   for (const bool failed : {false, true}) {
     const DurableTask task{hourly, false, failed, false, noon, noon, noon};
-    const auto events = running_since_noon().untold(std::span{&task, 1});
+    const auto events = running_since_noon().missing_events(std::span{&task, 1});
     ASSERT_EQ(events.size(), 1U);
     EXPECT_EQ(std::holds_alternative<RunFailure>(events[0].event), failed);
   }
 }
 
 TEST(InFlight, tells_a_start_that_was_recorded) {
-  EXPECT_EQ(untold(active(), {noon, true, {}, {}}), "12:00 start;");
+  EXPECT_EQ(missing_events(active(), {noon, true, {}, {}}), "12:00 start;");
 }
 
 TEST(InFlight, tells_both_of_one_transaction) {
-  EXPECT_EQ(untold(running_since_noon(), {two, true, one, {}}), "13:00 success;14:00 start;");
+  EXPECT_EQ(missing_events(running_since_noon(), {two, true, one, {}}),
+            "13:00 success;14:00 start;");
 }
 
 TEST(InFlight, tells_a_list_that_was_registered) {
   InFlight trace;
   trace.on(noon, InitStart{{hourly}});
-  EXPECT_EQ(untold(trace, {{}, false, {}, {}}), "initialized;");
+  EXPECT_EQ(missing_events(trace, {{}, false, {}, {}}), "initialized;");
   trace.on(noon, Crash{});
   trace.on(noon, InitStart{{{"a", "30 * * * *", {}}}});
-  EXPECT_EQ(untold(trace, {{}, false, {}, {}}), "");
+  EXPECT_EQ(missing_events(trace, {{}, false, {}, {}}), "");
 }
 
 TEST(InFlight, tells_nothing_of_what_an_earlier_crash_interrupted) {
   InFlight trace = running_since_noon();
   trace.on(one, Crash{});
-  EXPECT_EQ(untold(trace, {noon, true, {}, {}}), "");
+  EXPECT_EQ(missing_events(trace, {noon, true, {}, {}}), "");
   trace.on(two, InitStart{{{"a", "30 * * * *", {}}}});
-  EXPECT_EQ(untold(trace, {noon, true, {}, {}}), "");
+  EXPECT_EQ(missing_events(trace, {noon, true, {}, {}}), "");
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ TEST(JsonCursor, reads_strings_with_every_escape) {
   EXPECT_EQ(JsonCursor{R"("\u0041\u00e9\u20ac\ud83d\ude00")"}.read_string(), "Aé€😀");
 }
 
-// A trace keeps every name, whatever it holds.
+// A trace preserves every name, whatever its bytes.
 TEST(JsonCursor, reads_what_json_string_writes) {
   std::string every;
   for_every_character([&](char32_t code) { every += utf8(code); });
@@ -92,7 +92,7 @@ TEST(JsonCursor, reads_whole_numbers_only) {
   EXPECT_THROW((void)JsonCursor{"\"1\""}.read_integer(), JsonError);
 }
 
-// The string, or the text of any other value; nothing where it is no JSON.
+// The string, or the text of any other value; nothing if the text is not JSON.
 std::optional<std::string> ours(const std::string& text) {
   try {
     JsonCursor json{text};
@@ -138,7 +138,7 @@ TEST(JsonCursor, takes_what_nlohmann_json_takes) {
     try {
       expected = theirs(text);
     } catch (const nlohmann::json::out_of_range&) {
-      continue;  // 1e999: JSON it may be, but no number of theirs
+      continue;  // 1e999 is JSON, but not a number to nlohmann_json
     }
     ASSERT_EQ(ours(text), expected) << text;
     if (expected) ++taken;

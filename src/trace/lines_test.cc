@@ -9,7 +9,7 @@ namespace {
 
 constexpr const char* header = R"({"trace":"dutiful/1","zone":"UTC"})";
 
-// Reads all of a trace and writes it again.
+// Reads a whole trace and writes it again.
 std::string rewritten(const std::string& text) {
   std::istringstream in{text};
   TraceReader reader{in};
@@ -46,11 +46,11 @@ TEST(TraceLines, are_read_and_written_alike) {
 {"at":"2025-03-09T06:59:31.000Z","event":"InitFailure","call":5,"error":"InvalidRegistrationError","cause":"unseen"}
 )";
   std::string expected = text;
-  expected.replace(expected.find("\\n"), 2, "\\u000a");  // as json_string() has it
+  expected.replace(expected.find("\\n"), 2, "\\u000a");  // as json_string() writes it
   EXPECT_EQ(rewritten(text), expected);
 }
 
-// A valid name may be of any bytes, and two names that are alike when they are shown are two.
+// A valid name may consist of any bytes. Names that look alike when printed are still different.
 TEST(TraceLines, keep_the_bytes_of_a_name) {
   for (const std::string& name : {std::string{"\xff"},
                                   std::string{"\\xff"},

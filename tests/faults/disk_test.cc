@@ -32,7 +32,7 @@ Files left(const Disk& disk, Kept kept) {
   return disk.after_cut(kept, random);
 }
 
-// Everything that some seed leaves.
+// Every result that some seed leaves.
 std::set<Files> possible(const Disk& disk, Kept kept) {
   std::set<Files> all;
   for (std::uint32_t seed = 0; seed < 200; ++seed) {

@@ -61,7 +61,7 @@ void Promises::hear(const Words& words) {
 }
 
 void Promises::on_started(const Line& line) {
-  // A run has begun of a list that is durable, before initialize() could say so.
+  // A run shows that its list is durable, even before initialize() has returned.
   if (!under_way_.empty()) accept(under_way_);
   const std::string& task = line.word(0);
   const Run run{
@@ -77,14 +77,14 @@ void Promises::on_started(const Line& line) {
 }
 
 void Promises::accept(const std::string& list) {
-  settle_on(list);
+  resolve_to(list);
   under_way_.clear();
 }
 
-void Promises::settle_on(const std::string& list) {
+void Promises::resolve_to(const std::string& list) {
   list_ = list;
   possible_.clear();
-  // What is removed is forgotten.
+  // Removed tasks are forgotten.
   const auto is_listed = [&](const std::string& task) {
     return !list.empty() && std::ranges::any_of(lists().at(list), [&](const Listed& listed) {
       return listed.name == task;
@@ -118,7 +118,7 @@ std::string Promises::fault_of(const std::string& task, const TaskProgress& foun
   const Instant begun = told == runs_.end() ? no_instant : told->second.started;
   if (found.last_attempt < begun) return "its start at " + text_of(begun) + " is lost";
 
-  // A start that was recorded, and whose callback had no time to say so.
+  // A start that was recorded, but whose callback had no time to print it.
   if (found.last_attempt > begun) {
     if (told != runs_.end() && told->second.stage == Stage::begun &&
         told->second.life >= initializing_life_) {

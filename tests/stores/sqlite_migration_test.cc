@@ -1,4 +1,4 @@
-// A state that the version before has written (schema 1), killed while it ran:
+// A state of the previous schema (version 1), whose daemon was killed while it ran:
 // tests/data/state-v1.db.
 
 #include <algorithm>
@@ -19,7 +19,7 @@ class Migration : public Sqlite {
  protected:
   Migration() { std::filesystem::copy_file(DUTIFUL_TEST_DATA "/state-v1.db", path); }
 
-  // The rows of an answer, a line each.
+  // The rows of an answer, one line each.
   std::string ask(const char* sql) const {
     sqlite3* database = nullptr;
     EXPECT_EQ(sqlite3_open_v2(path.c_str(), &database, SQLITE_OPEN_READONLY, nullptr), SQLITE_OK);
@@ -37,7 +37,7 @@ class Migration : public Sqlite {
     return answer;
   }
   std::string version() const { return ask("PRAGMA user_version"); }
-  // Everything that version 1 knows.
+  // Every field of version 1.
   std::string contents_of_version_1() const {
     return ask("SELECT id, identifier FROM scheduler") + ask("SELECT * FROM task") +
            ask("SELECT task, scheduler, state, boot_pending, orphan_pending, attempt, pulse,"
@@ -59,7 +59,7 @@ class Migration : public Sqlite {
     }
     return by_name;
   }
-  // Restarts after a crash count as retries, for version 1 did not tell them apart.
+  // Restarts after a crash count as retries, because version 1 did not distinguish them.
   const std::map<std::string, Told> expected{
       {"done", {TaskState::awaiting_run, 1, 0, 1}},
       {"failed and retried", {TaskState::awaiting_retry, 3, 2, 1}},
@@ -90,10 +90,10 @@ TEST_F(Migration, keeps_all_that_was_there) {
   EXPECT_EQ(version(), "2\n");
   EXPECT_EQ(contents_of_version_1(), before);
   EXPECT_EQ(read_sqlite_state(path), seen);
-  EXPECT_EQ(open_sqlite_store(path)->load().records, seen);  // and is not done again
+  EXPECT_EQ(open_sqlite_store(path)->load().records, seen);  // migrated only once
 }
 
-// The tables are those of a state that was made by this version.
+// The tables equal those of a state created by this version.
 TEST_F(Migration, leads_to_the_same_columns) {
   const char* columns =
       "SELECT m.name, c.cid, c.name, c.type, c.\"notnull\", c.dflt_value, c.pk"
@@ -105,7 +105,7 @@ TEST_F(Migration, leads_to_the_same_columns) {
   EXPECT_EQ(migrated, ask(columns));
 }
 
-// P2, P8: what was interrupted goes on, with larger fences.
+// P2, P8: the interrupted run is restarted, with a larger fence.
 TEST_F(Migration, lets_the_tasks_go_on) {
   class : public TraceSink {
     void on(Instant /*at*/, const TraceEvent& /*event*/) override {}
@@ -124,7 +124,7 @@ TEST_F(Migration, lets_the_tasks_go_on) {
     list.push_back(record.config);
     now = std::max({now, record.progress.first_coming, record.progress.last_attempt});
   }
-  now += std::chrono::seconds{2};  // the minute is not over
+  now += std::chrono::seconds{2};  // still within the minute
   engine.initialize(list, now);
   std::map<std::string, std::pair<Reason, std::uint32_t>> started;
   std::vector<std::uint64_t> fences;

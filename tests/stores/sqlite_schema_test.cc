@@ -1,5 +1,5 @@
-// X4: a state that another program has made or changed is refused before anything in it is run, and
-// what is read of it is bounded.
+// X4: a state that another program made or changed is rejected before anything in it runs, and
+// reading it is bounded.
 
 #include <array>
 #include <initializer_list>
@@ -55,7 +55,7 @@ TEST_F(SqliteSchema, that_is_not_ours_is_refused) {
   }
 }
 
-// SQLite keeps statistics in tables of its own, and writes what it is told to differently.
+// SQLite keeps statistics in tables of its own and stores statements in a different layout.
 TEST_F(SqliteSchema, may_have_what_SQLite_adds_to_it) {
   make_state();
   tamper("ANALYZE; VACUUM");
@@ -67,7 +67,7 @@ TEST_F(SqliteSchema, may_have_what_SQLite_adds_to_it) {
   EXPECT_TRUE(open_sqlite_store(path)->load().records.empty());
 }
 
-// Whether it was made so, or became so.
+// Whether it was created in that version or migrated to it.
 TEST_F(SqliteSchema, of_any_version_is_known_by_the_steps_that_make_it) {
   constexpr std::array steps{"CREATE TABLE a (\n  x INTEGER\n);",
                              "ALTER TABLE a ADD COLUMN y; CREATE TABLE b (z);"};
@@ -93,7 +93,7 @@ TEST_F(SqliteSchema, of_any_version_is_known_by_the_steps_that_make_it) {
   EXPECT_THROW((void)database.check_format(second), DatabaseError);
 }
 
-// The names in it would be others than they are.
+// The names in it would be different.
 TEST_F(SqliteSchema, of_another_encoding_is_refused) {
   make_state();
   std::string statements = "PRAGMA encoding = 'UTF-16';";
@@ -117,7 +117,7 @@ TEST_F(SqliteSchema, of_another_encoding_is_refused) {
   expect_refused("its texts are not in UTF-8");
 }
 
-// E, P7: no scheduler writes a name of more than 1,024 bytes.
+// E, P7: no scheduler writes a name longer than 1,024 bytes.
 TEST_F(SqliteSchema, holds_no_name_that_is_too_long) {
   make_state();
   for (const char* name : {"printf('%.*c', 1025, 'x')", "CAST(zeroblob(5000000) AS TEXT)"}) {
@@ -136,7 +136,7 @@ TEST_F(SqliteSchema, holds_no_name_that_is_too_long) {
   EXPECT_THAT(load_error<StoreError>(), HasSubstr("is damaged: a value in it is too long"));
 }
 
-// P7: as any damaged configuration.
+// P7: like any damaged configuration.
 TEST_F(SqliteSchema, leaves_an_expression_that_is_too_long_to_be_overridden) {
   make_state();
   tamper(
@@ -162,7 +162,7 @@ TEST_F(SqliteSchema, holds_no_other_value_that_is_too_long) {
   EXPECT_THAT(load_error<StoreError>(), HasSubstr("is damaged: a value in it is too long"));
 }
 
-// A few pages that lead to each other can hold more rows than anybody could ever read.
+// A few pages that form a cycle hold more rows than anyone could ever read.
 TEST_F(SqliteSchema, is_not_read_in_circles) {
   Plan plan;
   for (int i = 0; i < 300; ++i) plan.tasks.push_back(planned(std::to_string(i)));
@@ -192,7 +192,7 @@ TEST_F(SqliteSchema, is_not_read_in_circles) {
   ASSERT_EQ(damaged[page], 5) << "an inner page of a table";
   const std::size_t cells = number(page + 3, 2);
   ASSERT_GE(cells, 1);
-  for (std::size_t cell = 0; cell < cells; ++cell) {  // each leads where the last one does
+  for (std::size_t cell = 0; cell < cells; ++cell) {  // each leads to the same page as the last
     damaged.replace(page + number(page + 12 + 2 * cell, 2), 4, damaged.substr(page + 8, 4));
   }
   std::ofstream{path, std::ios::binary} << damaged;

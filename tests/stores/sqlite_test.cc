@@ -1,4 +1,4 @@
-// What can go wrong with a file: each is a clear error, and nothing is lost (RULES X3).
+// What can go wrong with a file. Each case is a clear error, and nothing is lost (RULES X3).
 
 #include <fstream>
 
@@ -48,7 +48,7 @@ TEST_F(Sqlite, refuses_a_path_below_a_file) {
   EXPECT_THAT(open_error(), HasSubstr("Not a directory; check that its directory exists"));
 }
 
-// X3: another program holds the file for longer than it is waited for.
+// X3: another program locks the file for longer than the timeout.
 TEST_F(Sqlite, says_that_another_is_writing) {
   const auto store = open_sqlite_store(path, Duration{1});
   const auto rows = store->replace(plan_of({}, planned("a")), "first");
@@ -63,7 +63,7 @@ TEST_F(Sqlite, says_that_another_is_writing) {
   EXPECT_NO_THROW(store->commit({&update, 1}));
 }
 
-// X3: and the engine gets through when that is over.
+// X3: the engine succeeds when the lock is gone.
 TEST_F(Sqlite, is_tried_again_until_the_other_has_written) {
   NoTrace trace;
   std::vector<std::string> failures;
@@ -91,7 +91,7 @@ TEST_F(Sqlite, is_tried_again_until_the_other_has_written) {
   EXPECT_EQ(engine.lifecycle(), Lifecycle::uninitialized);
 }
 
-// X3: nothing is lost, and when there is room again it goes on.
+// X3: nothing is lost, and it continues when there is room again.
 TEST_F(Sqlite, survives_a_disk_that_fills_up) {
   const auto store = open_sqlite_store(path);
   store->replace(plan_of({}, planned("a"), planned("b")), "first");

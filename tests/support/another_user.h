@@ -1,4 +1,4 @@
-// Somebody who is neither root nor the owner of our files. Only root can become him.
+// A user who is neither root nor the owner of our files. Only root can become that user.
 #pragma once
 
 #include <array>
