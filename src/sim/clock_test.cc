@@ -82,7 +82,7 @@ class Wanderer {
   int pulses_ = 0;
 };
 
-TEST(ClockSetBack, runs_no_pulse_twice) {
+TEST(ClockSetBack, does_not_run_a_pulse_twice) {
   int pulses = 0;
   for (unsigned seed = 0; seed < 300; ++seed) {
     Wanderer wanderer{seed};
@@ -93,7 +93,7 @@ TEST(ClockSetBack, runs_no_pulse_twice) {
 }
 
 // A clock that was hours ahead is corrected, and pulses count again from then on.
-TEST(ClockSetBack, far_lets_pulses_count_again) {
+TEST(ClockSetBack, by_hours_makes_pulses_count_again) {
   Nobody nobody;
   World world{Zone::utc(), {}, nobody};
   world.set_clock(at("2025-03-03T20:00:00Z"));

@@ -143,7 +143,7 @@ class Life {
   int recurring_ = 0;
 };
 
-TEST(P8, keys_are_equal_for_the_same_work_and_no_other_and_fences_grow) {
+TEST(P8, keys_are_equal_only_for_the_same_work_and_fences_grow) {
   int works = 0;
   int recurring = 0;
   for (unsigned seed = 0; seed < 300 && !testing::Test::HasFailure(); ++seed) {

@@ -35,7 +35,7 @@ TEST(R1, a_due_task_starts_at_its_pulse) {
   EXPECT_EQ(late.told, std::vector<std::string>{});
 }
 
-TEST(R1, a_start_that_is_later_than_a_minute_is_told) {
+TEST(R1, a_start_more_than_a_minute_late_is_reported) {
   Lateness late;
   Scene scene{"2025-03-03T09:59:30Z", late.options};
   scene.script("a", {Does::keep_running});
@@ -48,7 +48,7 @@ TEST(R1, a_start_that_is_later_than_a_minute_is_told) {
 }
 
 // A first run (K4) is measured from when the task was added.
-TEST(R1, a_late_first_run_is_told_too) {
+TEST(R1, a_late_first_run_is_reported_too) {
   Lateness late;
   Scene scene{"2025-03-03T10:00:30Z", late.options};
   scene.script("a", {Does::keep_running});

@@ -225,7 +225,7 @@ TEST(V, a_start_that_serves_several_pulses_says_how_many_more) {
   EXPECT_EQ(Log::number(*start, "missedCount"), 4);
 }
 
-TEST(V, what_dst_did_is_told) {
+TEST(V, effects_of_dst_are_reported) {
   Log log;
   Scene scene{"2025-11-02T00:00:30-04:00",
               {.zone = Zone::load("America/New_York"), .events = log.sink()}};
@@ -306,7 +306,7 @@ std::vector<std::string> starts_of_a_failing_task() {
 
 // A run for a pulse, a restart after a crash and a first run are not retries and have no isRetry.
 // retryCount continues after the crash and restarts with the next pulse.
-TEST(V, retries_are_told_as_such_and_counted) {
+TEST(V, retries_are_marked_and_counted) {
   EXPECT_EQ(starts_of_a_failing_task(),
             (std::vector<std::string>{"10:00:00 10:00:30",
                                       "retry 1",
@@ -378,7 +378,7 @@ TEST(V, a_failed_reconcile_says_why_and_nothing_else) {
   EXPECT_EQ(scene.starts(), Starts{"10:05:00 a cron"});
 }
 
-TEST(V, a_retry_or_a_run_that_there_is_not_has_no_time) {
+TEST(V, an_absent_retry_or_run_has_no_time) {
   Log log;
   Scene scene{"2025-03-03T10:00:30Z",
               {.reinitialize = Reinitialize::reconcile, .zone = Zone::utc(), .events = log.sink()}};

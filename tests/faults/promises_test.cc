@@ -70,7 +70,7 @@ TEST(Promises, are_kept_by_a_list_that_was_initialized) {
   EXPECT_THAT(complaints_of({words}, records_of("Y")), ElementsAre(HasSubstr("should have X")));
 }
 
-TEST(Promises, are_none_of_a_list_that_was_not_answered) {
+TEST(Promises, are_not_made_by_a_list_without_an_answer) {
   const Words words{"initializing X", "initialized X", "initializing Y"};
   EXPECT_THAT(complaints_of({words}, records_of("X")), IsEmpty());
   EXPECT_THAT(complaints_of({words}, records_of("Y")), IsEmpty());
@@ -83,7 +83,7 @@ TEST(Promises, are_broken_by_a_part_of_a_list) {
   EXPECT_THAT(complaints_of({{"initializing X"}}, records), ElementsAre(HasSubstr("the list ?")));
 }
 
-TEST(Promises, are_broken_by_a_list_that_was_refused) {
+TEST(Promises, are_broken_by_a_rejected_list) {
   EXPECT_THAT(complaints_of({{"initializing X", "refused X certain disk"}}, {}), IsEmpty());
   EXPECT_THAT(complaints_of({{"initializing X", "refused X certain disk"}}, records_of("X")),
               ElementsAre(HasSubstr("should have no list")));
@@ -109,7 +109,7 @@ TEST(Promises, of_a_run_that_has_begun_are_kept_while_it_runs) {
   EXPECT_THAT(complaints_of({words, {"initializing X"}}, records), IsEmpty());
 }
 
-TEST(Promises, of_a_run_that_returned_are_kept_by_its_end_or_without) {
+TEST(Promises, of_a_run_that_returned_are_kept_with_or_without_its_end) {
   const Words words{
       "initializing X", "initialized X", started("steady", "boot"), "returned steady success"};
   auto records = records_of("X");
@@ -121,7 +121,7 @@ TEST(Promises, of_a_run_that_returned_are_kept_by_its_end_or_without) {
   EXPECT_THAT(complaints_of({words}, records), ElementsAre(HasSubstr("its success is lost")));
 }
 
-TEST(Promises, of_a_run_that_ended_are_kept_by_its_end_alone) {
+TEST(Promises, of_a_run_that_ended_are_kept_only_by_its_end) {
   const Words words{"initializing X",
                     "initialized X",
                     started("shaky", "boot"),
@@ -148,7 +148,7 @@ TEST(Promises, let_a_start_be_recorded_before_its_callback_begins) {
               ElementsAre(HasSubstr("no callback was called")));
 }
 
-TEST(Promises, forget_what_was_removed) {
+TEST(Promises, forget_removed_tasks) {
   const Words words{"initializing X",
                     "initialized X",
                     started("dropped", "boot"),
@@ -172,7 +172,7 @@ TEST(Promises, are_broken_by_work_that_is_done_twice) {
   EXPECT_THAT(again, ElementsAre(HasSubstr("started again after it was told to have succeeded")));
 }
 
-TEST(Restarts, are_those_of_interrupted_runs_alone) {
+TEST(Restarts, are_only_those_of_interrupted_runs) {
   auto found = records_of("X");
   progress_of(found, "steady") = begun();
   const std::string right = started("steady", "orphan", 2);

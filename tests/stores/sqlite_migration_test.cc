@@ -71,7 +71,7 @@ class Migration : public Sqlite {
   };
 };
 
-TEST_F(Migration, is_not_needed_to_look) {
+TEST_F(Migration, is_not_needed_to_read) {
   const std::string before = bytes();
   EXPECT_EQ(told(read_sqlite_state(path)), expected);
   EXPECT_NO_THROW(check_sqlite_state(path));
@@ -79,7 +79,7 @@ TEST_F(Migration, is_not_needed_to_look) {
   EXPECT_EQ(version(), "1\n");
 }
 
-TEST_F(Migration, keeps_all_that_was_there) {
+TEST_F(Migration, keeps_every_record) {
   const auto seen = read_sqlite_state(path);
   const std::string before = contents_of_version_1();
   {
@@ -106,7 +106,7 @@ TEST_F(Migration, leads_to_the_same_columns) {
 }
 
 // P2, P8: the interrupted run is restarted, with a larger fence.
-TEST_F(Migration, lets_the_tasks_go_on) {
+TEST_F(Migration, lets_interrupted_tasks_continue) {
   class : public TraceSink {
     void on(Instant /*at*/, const TraceEvent& /*event*/) override {}
   } trace;

@@ -158,7 +158,7 @@ class Torture : public testing::Test {
 
 // P1, P5, P8, K2: whenever it is killed, nothing is lost, and nothing is done twice except in P8's
 // window.
-TEST_F(Torture, kill_it_again_and_again) {
+TEST_F(Torture, survives_being_killed_again_and_again) {
   const int rounds = std::getenv("DUTIFUL_TEST_ALL") != nullptr ? 500 : 60;
   for (int round = 0; round < rounds; ++round) {
     Victim victim{place, begin};
@@ -231,7 +231,7 @@ TEST_F(Torture, kill_it_again_and_again) {
 }
 
 // X3: a full disk is an error event, and the write is retried.
-TEST_F(Torture, fill_its_disk) {
+TEST_F(Torture, survives_a_full_disk) {
   Victim victim{place, begin, "full"};
   ASSERT_TRUE(victim.says("ready"));
   ASSERT_TRUE(victim.says("failed"));
