@@ -4,7 +4,7 @@ include(GNUInstallDirs)
 find_package(SQLite3 REQUIRED)
 find_package(Threads REQUIRED)
 
-set(layers text sync files time cron trace theory events core store engine runtime)
+set(layers text sync posix files time cron trace theory events core store engine runtime)
 set(objects)
 foreach(layer ${layers})
   get_target_property(type dutiful_${layer} TYPE)

@@ -10,11 +10,11 @@
 
 #include <nlohmann/json.hpp>
 
-#include "cli/commands.h"
 #include "cli/json.h"
 #include "cli/policy_argument.h"
 #include "cli/state_argument.h"
-#include "daemon/event_text.h"
+#include "cli/subcommands.h"
+#include "daemon/local_time.h"
 #include "daemon/task_status.h"
 #include "text/characters.h"
 #include "text/quote.h"

@@ -5,10 +5,9 @@
 #include <string>
 #include <unordered_map>
 
-#include <dutiful/events.h>
 #include <dutiful/time.h>
 
-#include "daemon/event_fields.h"
+#include "events/catalogue.h"
 #include "sync/mutex.h"
 
 namespace dutiful {
@@ -16,13 +15,11 @@ namespace dutiful {
 // Safe to use from any thread.
 class ScheduledTimes {
  public:
-  void take(const Event& event) {
-    if (event.name != "TaskRunStarted") return;
-    const auto* task = find_field<std::string>(event, "taskName");
-    const auto time = find_time(event, "scheduledTime");
-    if (task == nullptr || !time) return;
+  void take(const TypedEvent& event) {
+    const auto* started = std::get_if<event::TaskRunStarted>(&event.what);
+    if (started == nullptr) return;
     const Lock lock{mutex_};
-    times_[*task] = *time;
+    times_[started->task] = started->scheduled;
   }
 
   std::optional<Instant> give(const std::string& task) {

@@ -16,21 +16,20 @@
 #include "engine/engine.h"
 #include "engine/header.h"
 #include "engine/refusal.h"
+#include "posix/bell.h"
 #include "runtime/active_run.h"
-#include "runtime/back_off.h"
 #include "runtime/calls.h"
 #include "runtime/no_trace.h"
 #include "runtime/pending_stop.h"
 #include "runtime/registrations.h"
 #include "runtime/system_clock.h"
 #include "runtime/trace_file.h"
-#include "runtime/wake_up.h"
 #include "runtime/workers.h"
 #include "store/memory/memory_store.h"
 #include "store/sqlite/sqlite_store.h"
+#include "sync/back_off.h"
 #include "sync/mutex.h"
 #include "text/quote.h"
-#include "time/iso8601.h"
 
 namespace dutiful {
 namespace {
@@ -54,9 +53,9 @@ Engine::OpenStore opener_of(const std::string& state) {
 
 // Calls the sink from one thread at a time, whichever tells it something: an initialize() that is
 // refused does not wait for the one that is at work, or for the loop.
-EventSink one_at_a_time(EventSink sink) {
+TypedSink one_at_a_time(TypedSink sink) {
   if (!sink) return {};
-  return [sink = std::move(sink), mutex = std::make_shared<Mutex>()](const Event& event) {
+  return [sink = std::move(sink), mutex = std::make_shared<Mutex>()](const TypedEvent& event) {
     const Lock lock{*mutex};
     sink(event);
   };
@@ -69,9 +68,9 @@ class Scheduler::Impl {
   explicit Impl(Options options)
       : Impl(options,
              Calendar{options.zone ? *options.zone : Zone::host(), options.repeated_minutes},
-             one_at_a_time(options.events)) {}
+             one_at_a_time(typed_sink(options.events))) {}
 
-  Impl(const Options& options, const Calendar& calendar, const EventSink& events)
+  Impl(const Options& options, const Calendar& calendar, const TypedSink& events)
       : clock_(options.clock ? options.clock : std::make_shared<SystemClock>()),
         policies_{.repeated_minutes = options.repeated_minutes,
                   .reinitialize = options.reinitialize,
@@ -101,7 +100,7 @@ class Scheduler::Impl {
   }
 
   // Its two parts. What is given rings when the second has little to wait for.
-  std::uint64_t begin_stop(WakeUp* all_ended) {
+  std::uint64_t begin_stop(Bell* all_ended) {
     if (current == this) {
       throw StopSchedulerError(
           "it was called by a callback of the same scheduler, which it would "
@@ -145,17 +144,16 @@ class Scheduler::Impl {
   std::unique_ptr<TraceSink> make_trace(const Options& options, const Calendar& calendar) {
     if (options.trace.empty()) return std::make_unique<NoTrace>();
     TraceListener listener{.failed = [this](const std::string& error) {
-      reporter_.tell("TraceFailed", Level::error, clock_->now(), {{"error", error}});
+      reporter_.report(event::TraceFailed{error}, clock_->now());
     }};
     if (options.verify) {
       listener.violated = [this](const theory::Violation& violation) { tell_violated(violation); };
     }
     listener.set_aside = [this, trace = options.trace](const TraceListener::SetAside& damaged) {
-      reporter_.tell(
-          "TraceSetAside",
-          Level::warning,
-          clock_->now(),
-          {{"file", damaged.file}, {"error", "The trace " + quote(trace) + ' ' + damaged.reason}});
+      reporter_.report(
+          event::TraceSetAside{.file = damaged.file,
+                               .error = "The trace " + quote(trace) + ' ' + damaged.reason},
+          clock_->now());
     };
     try {
       return std::make_unique<TraceFile>(options.trace,
@@ -170,14 +168,12 @@ class Scheduler::Impl {
 
   void tell_violated(const theory::Violation& violation) {
     const bool ours = violation.blame() == theory::Blame::scheduler;
-    reporter_.tell("TheoryViolated",
-                   Level::error,
-                   clock_->now(),
-                   {{"axiom", std::string{violation.axiom}},
-                    {"line", static_cast<std::int64_t>(violation.line)},
-                    {"violatedAt", format_utc(violation.at)},
-                    {"blame", std::string{ours ? "scheduler" : "environment"}},
-                    {"error", violation.what}});
+    reporter_.report(event::TheoryViolated{.axiom = std::string{violation.axiom},
+                                           .line = static_cast<std::int64_t>(violation.line),
+                                           .violated = violation.at,
+                                           .blame = ours ? "scheduler" : "environment",
+                                           .error = violation.what},
+                     clock_->now());
   }
 
   Calls::Initialization enter_initialize(const std::vector<Registration>& registrations) {
@@ -452,7 +448,7 @@ class Scheduler::Impl {
       if (!more && !ended) sleep();
     }
     calls_.loop_has_ended();
-    if (WakeUp* const all_ended = all_ended_.exchange(nullptr)) all_ended->ring();
+    if (Bell* const all_ended = all_ended_.exchange(nullptr)) all_ended->ring();
   }
 
   void sleep() {
@@ -487,7 +483,7 @@ class Scheduler::Impl {
   void tell_exhausted(const char* error, Duration delay) noexcept {
     try {
       const Instant now = clock_->now();
-      reporter_.exhausted(error, later(now, delay), now);
+      reporter_.report(event::ResourcesExhausted{error, later(now, delay)}, now);
     } catch (...) {
       // There is no memory to say so.
     }
@@ -598,7 +594,7 @@ class Scheduler::Impl {
   std::function<void()> prepare_;
   Reporter reporter_;  // what the engine has no part in; any thread may use it
 
-  WakeUp wake_up_;
+  Bell wake_up_;
   std::shared_ptr<Mailbox> mailbox_ = std::make_shared<Mailbox>(*clock_, &wake_up_);
 
   Mutex engine_mutex_;
@@ -631,7 +627,7 @@ class Scheduler::Impl {
   BackOff threads_;
   bool threads_waited_ = false;
 
-  std::atomic<WakeUp*> all_ended_ = nullptr;  // to be rung, once, when the loop ends
+  std::atomic<Bell*> all_ended_ = nullptr;  // to be rung, once, when the loop ends
   std::optional<Workers> workers_;
   std::thread loop_;
 };
@@ -657,7 +653,7 @@ void Scheduler::stop() {
   (void)impl_->stop(std::nullopt);
 }
 
-PendingStop::PendingStop(Scheduler& scheduler, WakeUp& all_ended)
+PendingStop::PendingStop(Scheduler& scheduler, Bell& all_ended)
     : scheduler_(scheduler), call_(scheduler.impl_->begin_stop(&all_ended)) {}
 
 void PendingStop::finish() {

@@ -9,12 +9,12 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <dutiful/errors.h>
 
 #include "files/private_file.h"
+#include "posix/file_identity.h"
 #include "runtime/damaged_trace.h"
 #include "sync/try_again.h"
 #include "text/quote.h"
@@ -90,19 +90,13 @@ TraceFile::TraceFile(std::string file, TraceHeader header, const Zone& zone, Tra
       if (!reading_) listener_.violated(violation);
     });
   }
-  try {
-    open_file();
-    if (const std::string damage = take_over(); !damage.empty()) begin_anew(damage);
-  } catch (...) {
-    if (descriptor_ >= 0) close(descriptor_);
-    throw;
-  }
+  open_file();
+  if (const std::string damage = take_over(); !damage.empty()) begin_anew(damage);
   recovered_ = !in_flight_.alive();
 }
 
 TraceFile::~TraceFile() {
   flush();
-  close(descriptor_);
 }
 
 void TraceFile::fail(const std::string& reason) {
@@ -115,16 +109,16 @@ void TraceFile::open_file() {
   for (int tries = 1; tries <= tries_max; ++tries) {
     descriptor_ = open_for_ourselves();
     lock_file();
-    if (is_in_place()) return;
-    close(std::exchange(descriptor_, -1));
+    if (is_at(file_, descriptor_.get())) return;
+    descriptor_.reset();
   }
   fail("is replaced again and again; use another file");
 }
 
-int TraceFile::open_for_ourselves() {
+Descriptor TraceFile::open_for_ourselves() {
   try {
-    const PrivateFile file = open_or_make_private(file_, O_RDWR | O_APPEND);
-    if (file.descriptor >= 0) return file.descriptor;
+    PrivateFile file = open_or_make_private(file_, O_RDWR | O_APPEND);
+    if (file.descriptor.is_open()) return std::move(file.descriptor);
     fail(std::string{"cannot be written: "} + std::strerror(file.error) +
          "; check that its directory exists and may be written");
   } catch (const FileError& error) {
@@ -135,7 +129,7 @@ int TraceFile::open_for_ourselves() {
 void TraceFile::lock_file() {
   int error = 0;
   (void)try_for_a_second([&] {
-    error = flock(descriptor_, LOCK_EX | LOCK_NB) == 0 ? 0 : errno;
+    error = flock(descriptor_.get(), LOCK_EX | LOCK_NB) == 0 ? 0 : errno;
     return error != EWOULDBLOCK;
   });
   if (error != 0) {
@@ -145,24 +139,16 @@ void TraceFile::lock_file() {
   }
 }
 
-// Whether the name still leads to what is open.
-bool TraceFile::is_in_place() const {
-  struct stat ours {};
-  struct stat there {};
-  return fstat(descriptor_, &ours) == 0 && stat(file_.c_str(), &there) == 0 &&
-         ours.st_dev == there.st_dev && ours.st_ino == there.st_ino;
-}
-
 std::string TraceFile::take_over() {
-  const off_t size = lseek(descriptor_, 0, SEEK_END);
+  const off_t size = lseek(descriptor_.get(), 0, SEEK_END);
   if (size > 0) {
     if (std::string damage = check_header(static_cast<std::size_t>(size)); !damage.empty()) {
       return damage;
     }
   }
-  const off_t whole = size < 0 ? size : end_of_lines(descriptor_, size);
-  if (has_zeros(descriptor_, whole, size)) return "ends with zeros instead of its last lines";
-  if (size < 0 || (whole != size && ftruncate(descriptor_, whole) != 0)) {
+  const off_t whole = size < 0 ? size : end_of_lines(descriptor_.get(), size);
+  if (has_zeros(descriptor_.get(), whole, size)) return "ends with zeros instead of its last lines";
+  if (size < 0 || (whole != size && ftruncate(descriptor_.get(), whole) != 0)) {
     fail(std::string{"cannot be written: "} + std::strerror(errno));
   }
   if (whole > 0) return read_file();
@@ -183,7 +169,7 @@ std::ifstream TraceFile::open_to_read() {
 std::string TraceFile::check_header(std::size_t size) {
   const std::string header = to_line(header_) + '\n';
   std::string text(std::min(size, header.size()), '\0');
-  const ssize_t read = pread(descriptor_, text.data(), text.size(), 0);
+  const ssize_t read = pread(descriptor_.get(), text.data(), text.size(), 0);
   if (read != static_cast<ssize_t>(text.size())) fail("cannot be read");
   if (text == header || (size < header.size() && header.starts_with(text))) return "";
   std::ifstream in = open_to_read();
@@ -240,14 +226,8 @@ void TraceFile::begin_anew(const std::string& damage) {
   lines_ = 0;
   reading_ = false;
   monitor_.reset();
-  const int damaged = std::exchange(descriptor_, -1);
-  try {
-    open_file();
-  } catch (...) {
-    close(damaged);
-    throw;
-  }
-  close(damaged);
+  const Descriptor damaged = std::move(descriptor_);
+  open_file();
   if (const std::string again = take_over(); !again.empty()) fail(again + "; use another file");
 }
 
@@ -291,7 +271,7 @@ void TraceFile::add(Instant at, const TraceEvent& event) {
 
 void TraceFile::flush() {
   while (!unwritten_.empty()) {
-    const ssize_t written = write(descriptor_, unwritten_.data(), unwritten_.size());
+    const ssize_t written = write(descriptor_.get(), unwritten_.data(), unwritten_.size());
     if (written < 0 && errno == EINTR) continue;
     if (written > 0) {
       unwritten_.erase(0, static_cast<std::size_t>(written));

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "posix/descriptor.h"
 #include "theory/monitor.h"
 #include "trace/in_flight.h"
 #include "trace/lines.h"
@@ -51,9 +52,8 @@ class TraceFile : public TraceSink {
 
  private:
   void open_file();
-  [[nodiscard]] int open_for_ourselves();
+  [[nodiscard]] Descriptor open_for_ourselves();
   void lock_file();
-  [[nodiscard]] bool is_in_place() const;
   // These return what is damaged, or nothing.
   [[nodiscard]] std::string take_over();
   [[nodiscard]] std::string check_header(std::size_t size);
@@ -70,7 +70,7 @@ class TraceFile : public TraceSink {
   TraceHeader header_;
   TraceListener listener_;
   std::optional<theory::Monitor> monitor_;
-  int descriptor_ = -1;
+  Descriptor descriptor_;
   InFlight in_flight_;
   Instant latest_ = Instant::min();
   std::size_t lines_ = 0;

@@ -63,7 +63,7 @@ class VirtualScheduler::Impl {
                  .max_concurrent = options_.max_concurrent},
         [this] { return std::make_unique<MemoryStore>(state_); },
         trace_,
-        options_.events,
+        typed_sink(options_.events),
         [this] {
           if (options_.prepare) options_.prepare();
           return now();

@@ -115,9 +115,9 @@ TEST_F(Migration, lets_interrupted_tasks_continue) {
                 {},
                 [&] { return open_sqlite_store(path); },
                 trace,
-                [&](const Event& event) {
+                typed_sink([&](const Event& event) {
                   if (event.name == "TaskRetryStarted") retries.push_back(to_json(event));
-                }};
+                })};
   std::vector<TaskConfig> list;
   Instant now{};
   for (const TaskRecord& record : read_sqlite_state(path)) {

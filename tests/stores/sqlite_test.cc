@@ -71,9 +71,9 @@ TEST_F(Sqlite, is_retried_until_the_other_program_has_written) {
                 {},
                 [&] { return open_sqlite_store(path, Duration{1}); },
                 trace,
-                [&](const Event& event) {
+                typed_sink([&](const Event& event) {
                   if (event.name == "StoreFailed") failures.push_back(to_json(event));
-                }};
+                })};
   const Instant now = at("2025-03-03T10:00:00Z");
   engine.initialize({{.name = "a", .cron = "* * * * *", .retry_delay = Duration{60'000}}}, now);
   SqliteLock lock{path};

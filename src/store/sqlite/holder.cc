@@ -12,6 +12,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "posix/descriptor.h"
 #include "store/sqlite/state_file.h"
 #include "text/quote.h"
 #include "time/iso8601.h"
@@ -36,10 +37,9 @@ std::optional<bool> is_locked(int descriptor, off_t begin) {
 // For a state whose file that names the holder was removed. Not used while that file exists,
 // because closing a descriptor of the state releases SQLite's locks on it in this process.
 HolderStatus read_status_without_name(const std::string& state) {
-  const int descriptor = open(state.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (descriptor < 0) return {};
-  const bool held = is_locked(descriptor, state_lock_byte).value_or(false);
-  close(descriptor);
+  const Descriptor file{open(state.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+  if (!file.is_open()) return {};
+  const bool held = is_locked(file.get(), state_lock_byte).value_or(false);
   return {.answer = held ? HolderStatus::Answer::held : HolderStatus::Answer::free};
 }
 
@@ -102,12 +102,11 @@ HolderStatus read_holder_status(const std::string& state) {
                                    "; ask as root, or as who runs the daemon"};
   };
   // Must not block on a pipe, and must not follow a link.
-  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
-  if (descriptor < 0) return errno == ENOENT ? read_status_without_name(state) : unknown(errno);
-  const auto locked = is_locked(descriptor, 0);
+  const Descriptor file{open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW)};
+  if (!file.is_open()) return errno == ENOENT ? read_status_without_name(state) : unknown(errno);
+  const auto locked = is_locked(file.get(), 0);
   const int error = errno;
-  auto holder = read_holder(descriptor);
-  close(descriptor);
+  auto holder = read_holder(file.get());
   if (!locked) return unknown(error);
   return {.answer = *locked ? HolderStatus::Answer::held : HolderStatus::Answer::free,
           .holder = std::move(holder),

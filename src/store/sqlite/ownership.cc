@@ -5,6 +5,7 @@
 #include <cstring>
 #include <set>
 #include <string_view>
+#include <utility>
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -62,7 +63,7 @@ class Ownership::HeldHere {
     return held;
   }
   Mutex mutex;
-  std::set<Identity> states GUARDED_BY(mutex);
+  std::set<FileIdentity> states GUARDED_BY(mutex);
 };
 
 Ownership::Ownership(const std::string& state)
@@ -76,13 +77,13 @@ Ownership::Ownership(const std::string& state)
                 {.path = log_, .is_log = true},
                 {.path = state_ + "-shm", .is_log = true}};
     // SQLite gives its files the mode of the state.
-    if (has_mark_of_state(state_descriptor_)) {
+    if (has_mark_of_state(state_descriptor_.get())) {
       make_private();
     } else {
       check_files(Demand::ours);
     }
-    predecessor_ = read_name(name_descriptor_);
-    write_holder(name_descriptor_, this_process());
+    predecessor_ = read_name(name_descriptor_.get());
+    write_holder(name_descriptor_.get(), this_process());
   } catch (const FileError& error) {
     put_back();
     release();
@@ -103,7 +104,7 @@ void Ownership::make_private() {
 }
 
 void Ownership::check_files(Demand demand) const {
-  check_private(state_, state_descriptor_, demand);
+  check_private(state_, state_descriptor_.get(), demand);
   for (const char* suffix : {"-wal", "-shm", "-journal"}) check_private(state_ + suffix, demand);
 }
 
@@ -117,7 +118,7 @@ void Ownership::refuse(const FileError& error) const {
 
 Ownership::~Ownership() {
   // Only a holder that was killed leaves its name behind.
-  write_holder(name_descriptor_, predecessor_);
+  write_holder(name_descriptor_.get(), predecessor_);
   put_back();
   release();
 }
@@ -130,16 +131,16 @@ void Ownership::confirm() noexcept {
 // Called while the files are locked. A process that has opened one meanwhile checks, after locking
 // it, that it still exists.
 void Ownership::put_back() noexcept {
-  if (state_made_ && identify(state_) == identify(state_descriptor_) && is_unused()) {
+  if (state_made_ && is_at(state_, state_descriptor_.get()) && is_unused()) {
     unlink(state_.c_str());
   }
-  if (name_made_ && identify(name_) == identify(name_descriptor_)) unlink(name_.c_str());
+  if (name_made_ && is_at(name_, name_descriptor_.get())) unlink(name_.c_str());
 }
 
 // A database may have readers, whose log belongs to its name, and content that others have written.
 bool Ownership::is_unused() const noexcept {
   struct stat status {};
-  return fstat(state_descriptor_, &status) == 0 && status.st_size == 0 &&
+  return fstat(state_descriptor_.get(), &status) == 0 && status.st_size == 0 &&
          faccessat(AT_FDCWD, log_.c_str(), F_OK, AT_SYMLINK_NOFOLLOW) != 0;
 }
 
@@ -149,16 +150,16 @@ void Ownership::release() noexcept {
     HeldHere& here = HeldHere::instance();
     const Lock guard{here.mutex};
     if (held_) here.states.erase(*held_);
-    if (state_descriptor_ >= 0) close(state_descriptor_);
+    state_descriptor_.reset();
   }
-  if (name_descriptor_ >= 0) close(name_descriptor_);
+  name_descriptor_.reset();
 }
 
 // Rejects a file that is no state before anything is created beside it.
 void Ownership::refuse_others() const {
   HeldHere& here = HeldHere::instance();
   const Lock guard{here.mutex};
-  const auto found = identify(state_);
+  const auto found = identity_of(state_);
   if (found && !here.states.contains(*found)) refuse_no_state(state_);
 }
 
@@ -169,7 +170,7 @@ bool Ownership::lock_soon(int descriptor, off_t start, off_t length) const {
   (void)try_for_a_second([&] {
     error = lock(descriptor, start, length) ? 0 : errno;
     if (!is_taken(error)) return true;
-    const auto holder = read_holder(name_descriptor_);
+    const auto holder = read_holder(name_descriptor_.get());
     return !holder || !is_gone(*holder);
   });
   errno = error;
@@ -178,26 +179,26 @@ bool Ownership::lock_soon(int descriptor, off_t start, off_t length) const {
 
 void Ownership::lock_name() {
   for (int removals = 0; removals < removals_max; ++removals) {
-    const auto [descriptor, made, failure] = open_or_make_private(name_, O_RDWR);
-    name_descriptor_ = descriptor;
+    auto [descriptor, made, failure] = open_or_make_private(name_, O_RDWR);
+    name_descriptor_ = std::move(descriptor);
     if (failure != 0) {
       throw StoreError(state_,
                        "cannot be locked: " + name_ + ": " + std::strerror(failure) +
                            "; check that its directory exists and may be written");
     }
-    if (!lock_soon(name_descriptor_, 0, 0)) {
+    if (!lock_soon(name_descriptor_.get(), 0, 0)) {
       const int error = errno;
       if (!is_taken(error)) {
         throw StoreError(state_, "cannot be locked: " + name_ + ": " + std::strerror(error));
       }
-      const auto holder = read_holder(name_descriptor_);
+      const auto holder = read_holder(name_descriptor_.get());
       throw StateHeldError(state_, holder ? to_text(*holder) : "another process");
     }
-    if (identify(name_) == identify(name_descriptor_)) {
+    if (is_at(name_, name_descriptor_.get())) {
       name_made_ = made;
       return;
     }
-    close(std::exchange(name_descriptor_, -1));
+    name_descriptor_.reset();
   }
   throw StateHeldError(state_, "others, one after the other");
 }
@@ -206,19 +207,19 @@ void Ownership::lock_state() {
   HeldHere& here = HeldHere::instance();
   const Lock guard{here.mutex};
   for (int removals = 0; removals < removals_max; ++removals) {
-    const auto found = identify(state_);
+    const auto found = identity_of(state_);
     if (found && here.states.contains(*found)) {
       throw StateHeldError(state_, "this process, by another name of the file");
     }
     // If it is a file of another program, its mode does not concern us.
-    const auto [descriptor, made, failure] = open_or_make_private(state_, O_RDWR, Demand::ours);
-    state_descriptor_ = descriptor;
+    auto [descriptor, made, failure] = open_or_make_private(state_, O_RDWR, Demand::ours);
+    state_descriptor_ = std::move(descriptor);
     if (failure != 0) {
       throw StoreError(state_,
                        std::string{"cannot be written: "} + std::strerror(failure) +
                            "; check its permissions and those of its directory");
     }
-    if (!lock_soon(state_descriptor_, state_lock_byte, 1)) {
+    if (!lock_soon(state_descriptor_.get(), state_lock_byte, 1)) {
       const int error = errno;
       if (is_taken(error)) {
         throw StateHeldError(state_, "another process, by another name of the file");
@@ -226,11 +227,11 @@ void Ownership::lock_state() {
       throw StoreError(state_, std::string{"cannot be locked: "} + std::strerror(error));
     }
     struct stat status {};
-    if (fstat(state_descriptor_, &status) != 0) {
+    if (fstat(state_descriptor_.get(), &status) != 0) {
       throw StoreError(state_, std::string{"cannot be locked: "} + std::strerror(errno));
     }
-    const Identity locked{status.st_dev, status.st_ino};
-    if (identify(state_) == locked) {
+    const FileIdentity locked{.device = status.st_dev, .inode = status.st_ino};
+    if (identity_of(state_) == locked) {
       state_made_ = made;
       if (status.st_nlink > 1) {
         throw StoreError(state_,
@@ -241,21 +242,9 @@ void Ownership::lock_state() {
       here.states.insert(locked);
       return;
     }
-    close(std::exchange(state_descriptor_, -1));
+    state_descriptor_.reset();
   }
   throw StateHeldError(state_, "others, one after the other");
-}
-
-std::optional<Ownership::Identity> Ownership::identify(const std::string& path) {
-  struct stat found {};
-  if (lstat(path.c_str(), &found) != 0) return std::nullopt;
-  return Identity{found.st_dev, found.st_ino};
-}
-
-std::optional<Ownership::Identity> Ownership::identify(int descriptor) {
-  struct stat found {};
-  if (fstat(descriptor, &found) != 0) return std::nullopt;
-  return Identity{found.st_dev, found.st_ino};
 }
 
 // Another user may have created the file just before SQLite opened it.
@@ -275,7 +264,7 @@ void Ownership::forget_log() noexcept {
 
 void Ownership::check() {
   for (Watched& watched : watched_) {
-    const auto found = identify(watched.path);
+    const auto found = identity_of(watched.path);
     if (!watched.identity) {
       if (found) require_ours(watched.path);
       watched.identity = found;

@@ -3,10 +3,12 @@
 
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <sys/types.h>
+
+#include "posix/descriptor.h"
+#include "posix/file_identity.h"
 
 namespace dutiful {
 
@@ -50,17 +52,13 @@ class Ownership {
   void confirm() noexcept;
 
  private:
-  // Device and inode of a file.
-  using Identity = std::pair<dev_t, ino_t>;
   struct Watched {
     std::string path;
-    bool is_log = false;                 // created and removed with the connections
-    std::optional<Identity> identity{};  // once the file exists
+    bool is_log = false;                     // created and removed with the connections
+    std::optional<FileIdentity> identity{};  // once the file exists
   };
   class HeldHere;
 
-  static std::optional<Identity> identify(const std::string& path);
-  static std::optional<Identity> identify(int descriptor);
   void refuse_others() const;
   [[noreturn]] void refuse(const FileError& error) const;
   void check_files(Demand demand) const;
@@ -75,11 +73,11 @@ class Ownership {
   std::string state_;  // the path with its links resolved
   std::string name_;   // the path of the file that names the holder
   std::string log_;    // SQLite's write-ahead log
-  int name_descriptor_ = -1;
-  int state_descriptor_ = -1;
-  std::optional<Identity> held_;  // the state in HeldHere
-  std::string predecessor_;       // the previous holder if it was killed; cleared by confirm()
-  bool name_made_ = false;        // created by us, and not confirmed yet
+  Descriptor name_descriptor_;
+  Descriptor state_descriptor_;
+  std::optional<FileIdentity> held_;  // the state in HeldHere
+  std::string predecessor_;           // the previous holder if it was killed; cleared by confirm()
+  bool name_made_ = false;            // created by us, and not confirmed yet
   bool state_made_ = false;
   std::vector<Watched> watched_;
 };

@@ -9,6 +9,8 @@
 
 #include <dutiful/errors.h>
 
+#include "posix/descriptor.h"
+
 namespace dutiful {
 namespace {
 
@@ -25,11 +27,10 @@ constexpr auto journal_signature = "\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"sv;
 
 // At most the first `size` bytes of a file; none if it cannot be read.
 std::string begin_of(const std::string& path, std::size_t size) {
-  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (descriptor < 0) return "";
+  const Descriptor file{open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+  if (!file.is_open()) return "";
   std::string begin(size, '\0');
-  const ssize_t read = pread(descriptor, begin.data(), begin.size(), 0);
-  close(descriptor);
+  const ssize_t read = pread(file.get(), begin.data(), begin.size(), 0);
   begin.resize(static_cast<std::size_t>(std::max<ssize_t>(read, 0)));
   return begin;
 }
