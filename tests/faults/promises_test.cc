@@ -59,7 +59,7 @@ TaskProgress interrupted() {
 
 Complaints complaints_of(const std::vector<Words>& lives, const std::vector<TaskRecord>& records) {
   Promises promises;
-  for (const Words& words : lives) promises.hear(words);
+  for (const Words& words : lives) promises.read(words);
   return promises.broken_by(records);
 }
 
@@ -105,7 +105,7 @@ TEST(Promises, of_a_run_that_has_begun_are_kept_while_it_runs) {
   progress_of(records, "steady") = succeeded();
   EXPECT_THAT(complaints_of({words}, records), ElementsAre(HasSubstr("its callback has not")));
   progress_of(records, "steady") = interrupted();
-  EXPECT_THAT(complaints_of({words}, records), ElementsAre(HasSubstr("nobody came after it")));
+  EXPECT_THAT(complaints_of({words}, records), ElementsAre(HasSubstr("no later life has begun")));
   EXPECT_THAT(complaints_of({words, {"initializing X"}}, records), IsEmpty());
 }
 
@@ -169,7 +169,7 @@ TEST(Promises, are_broken_by_work_that_is_done_twice) {
   progress_of(records, "steady") = begun();
   const auto again =
       complaints_of({words, {"initializing X", started("steady", "orphan", 2)}}, records);
-  EXPECT_THAT(again, ElementsAre(HasSubstr("started again after it was told to have succeeded")));
+  EXPECT_THAT(again, ElementsAre(HasSubstr("started again after its success was printed")));
 }
 
 TEST(Restarts, are_only_those_of_interrupted_runs) {

@@ -170,7 +170,7 @@ void hold_again_and_again(const std::string& state, Seen& seen) {
 }
 
 // A process that gives up removes the files it created, perhaps while another is about to lock
-// them. Whoever holds the state holds it through the files that exist.
+// them. The holder of the state always holds the files that exist.
 TEST_F(Holding, is_exclusive_even_while_others_remove_files) {
   void* shared =
       mmap(nullptr, sizeof(Seen), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -262,7 +262,7 @@ TEST_F(Holding, is_visible_without_the_file_that_names_the_holder) {
 }
 
 TEST_F(Holding, may_be_hidden_by_permissions) {
-  if (geteuid() != 0) GTEST_SKIP() << "needs root, to become somebody else";
+  if (geteuid() != 0) GTEST_SKIP() << "needs root to become another user";
   {
     Ownership held{state};
     held.confirm();
@@ -273,7 +273,8 @@ TEST_F(Holding, may_be_hidden_by_permissions) {
   if (reader == 0) {
     if (setgid(65534) != 0 || setuid(65534) != 0) _exit(2);
     const HolderStatus status = read_holder_status(state);
-    const bool explained = status.trouble.find("Permission denied; ask as root") != std::string::npos;
+    const bool explained =
+        status.trouble.find("Permission denied; ask as root") != std::string::npos;
     _exit(status.answer == Answer::unknown && explained ? 0 : 1);
   }
   int status = 0;

@@ -90,7 +90,7 @@ TEST_F(Unprivileged, may_not_open_the_state_of_another_user) {
 }
 
 TEST_F(Unprivileged, gets_an_error_that_says_who_may_read_the_state) {
-  if (geteuid() != 0) GTEST_SKIP() << "needs root, to become somebody else";
+  if (geteuid() != 0) GTEST_SKIP() << "needs root to become another user";
   make_state();
   std::filesystem::permissions(directory.file("."), std::filesystem::perms{0755});
   for (const mode_t mode : {0600U, 0644U}) {
@@ -138,7 +138,7 @@ TEST_F(Unprivileged, reads_a_state_with_a_log_if_the_log_has_its_index) {
 
 // Its log is empty, but not for long.
 TEST_F(Unprivileged, does_not_bypass_the_log_of_a_held_state) {
-  if (geteuid() != 0) GTEST_SKIP() << "needs root, to become somebody else";
+  if (geteuid() != 0) GTEST_SKIP() << "needs root to become another user";
   make_state();
   AnotherHolder holder{path};
   tamper("PRAGMA wal_checkpoint(TRUNCATE)");
@@ -168,7 +168,7 @@ TEST_F(Sqlite, is_read_while_another_holds_it) {
 }
 
 TEST_F(Sqlite, can_be_read_by_its_owner_in_a_read_only_directory) {
-  if (geteuid() != 0) GTEST_SKIP() << "needs root, to become somebody else";
+  if (geteuid() != 0) GTEST_SKIP() << "needs root to become another user";
   make_state();
   chmod(directory.file("").c_str(), 0755);
   for (const char* part : {"", "-owner"}) {

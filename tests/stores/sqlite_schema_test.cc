@@ -17,12 +17,12 @@ using testing::HasSubstr;
 class SqliteSchema : public Sqlite {
  protected:
   void expect_refused(const std::string& what) {
-    const auto says = AllOf(HasSubstr("was changed by another program"),
-                            HasSubstr(what),
-                            HasSubstr("; restore it from a backup, or use another file"));
-    EXPECT_THAT(open_error(), says);
-    EXPECT_THAT(error_of<StoreError>([&] { (void)read_sqlite_state(path); }), says);
-    EXPECT_THAT(error_of<StoreError>([&] { check_sqlite_state(path); }), says);
+    const auto is_rejection = AllOf(HasSubstr("was changed by another program"),
+                                    HasSubstr(what),
+                                    HasSubstr("; restore it from a backup, or use another file"));
+    EXPECT_THAT(open_error(), is_rejection);
+    EXPECT_THAT(error_of<StoreError>([&] { (void)read_sqlite_state(path); }), is_rejection);
+    EXPECT_THAT(error_of<StoreError>([&] { check_sqlite_state(path); }), is_rejection);
   }
 };
 
