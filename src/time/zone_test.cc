@@ -35,7 +35,7 @@ TEST(Zone, keeps_the_offset_of_its_segment) {
 }
 
 // T5: the rule applies for ever after the last transition in the file.
-TEST(Zone, goes_on_by_its_rule_for_ever) {
+TEST(Zone, follows_its_rule_for_ever) {
   const Zone zone = Zone::load("America/New_York");
   for (const char* year : {"2038", "2100", "2408", "2409", "2808", "2809", "9999"}) {
     EXPECT_EQ(zone.offset_at(at(std::string{year} + "-07-01T00:00:00Z")), -4h) << year;
@@ -59,7 +59,7 @@ TEST(Zone, repeats_itself_every_400_years) {
   }
 }
 
-TEST(Zone, tells_unique_skipped_and_repeated_times_apart) {
+TEST(Zone, distinguishes_unique_skipped_and_repeated_times) {
   const Zone zone = Zone::load("America/New_York");
   const auto read = [&](const char* text) { return zone.read(timestamp(text).local); };
 
@@ -85,7 +85,7 @@ TEST(Zone, may_skip_a_whole_day) {
 
 // A rule may go forward and back within the length of its jump. The minutes it jumped over then
 // occur once.
-TEST(Zone, finds_a_time_that_was_skipped_and_came_back) {
+TEST(Zone, finds_a_time_that_was_skipped_and_shown_later) {
   const Zone zone = Zone::load("XXX-2YYY-22,J350/-15,J350/17");
   const auto reading = zone.read(timestamp("2025-12-15T21:00:00").local);
   const auto* unique = std::get_if<Unique>(&reading);
@@ -124,7 +124,7 @@ TEST(Zone, may_have_daylight_time_all_year) {
   }
 }
 
-TEST(Zone, may_have_daylight_time_that_is_none) {
+TEST(Zone, may_have_daylight_time_that_changes_nothing) {
   const Zone zone = Zone::load("AAA3BBB3,J60,J300");
   EXPECT_EQ(zone.offset_at(at("2025-01-01T00:00:00Z")), -3h);
   EXPECT_EQ(zone.offset_at(at("9999-07-01T00:00:00Z")), -3h);
@@ -136,7 +136,7 @@ TEST(Zone, needs_no_database_for_utc) {
   EXPECT_EQ(Zone::load("UTC0").offset_at(Instant{}), 0h);
 }
 
-TEST(Zone, is_refused_with_the_reason_and_a_remedy) {
+TEST(Zone, is_rejected_with_a_reason_and_a_remedy) {
   EXPECT_EQ(fault_of("Mars/Olympus"),
             "Cannot load time zone \"Mars/Olympus\": there is no such zone in \"" DUTIFUL_TEST_DATA
             "/zoneinfo\", nor is it a POSIX rule like CET-1CEST,M3.5.0,M10.5.0/3; "
@@ -155,7 +155,7 @@ TEST(Zone, is_refused_with_the_reason_and_a_remedy) {
   EXPECT_NE(fault_of("Europe/Berlin").find("install the package tzdata"), std::string::npos);
 }
 
-TEST(Zone, of_the_host_is_what_tz_says) {
+TEST(Zone, of_the_host_comes_from_tz) {
   const Instant summer = at("2025-07-01T00:00:00Z");
   {
     const WithVariable tz{"TZ", "America/New_York"};
@@ -179,7 +179,7 @@ TEST(Zone, of_the_host_is_what_tz_says) {
 }
 
 // Without TZ, the zone is the file that the system links, as for the C library.
-TEST(Zone, of_the_host_is_the_systems_otherwise) {
+TEST(Zone, of_the_host_comes_from_the_system_without_tz) {
   const WithVariable tz{"TZ", std::nullopt};
   const WithVariable tzdir{"TZDIR", std::nullopt};
   const bool exists = std::filesystem::exists("/etc/localtime");
