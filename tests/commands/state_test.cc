@@ -90,7 +90,7 @@ TEST_F(DutifulRun, starts_nothing_while_its_state_is_gone) {
   const Ended second = run_to_end(arguments());
   EXPECT_EQ(second.status, 1);
   EXPECT_THAT(second.err,
-              HasSubstr("process " + std::to_string(daemon.id()) + " still works on this state"));
+              HasSubstr("process " + std::to_string(daemon.id()) + " still uses this state"));
 }
 
 TEST_F(DutifulRun, goes_on_when_its_state_is_back) {
