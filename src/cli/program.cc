@@ -5,7 +5,7 @@
 #include <dutiful/error.h>
 #include <dutiful/zone.h>
 
-#include "cli/commands.h"
+#include "cli/subcommands.h"
 #include "text/quote.h"
 
 namespace dutiful {

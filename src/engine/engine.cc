@@ -8,8 +8,8 @@
 #include "core/make_room.h"
 #include "core/validate.h"
 #include "engine/durable.h"
-#include "engine/identifier.h"
 #include "engine/refusal.h"
+#include "posix/random_name.h"
 
 namespace dutiful {
 namespace {
@@ -38,7 +38,7 @@ Engine::Engine(const Calendar& calendar,
                Policies policies,
                OpenStore open_store,
                TraceSink& trace,
-               EventSink events,
+               TypedSink events,
                Prepare prepare)
     : policies_(policies),
       open_store_(std::move(open_store)),
@@ -115,7 +115,7 @@ void Engine::replace_list(std::vector<TaskConfig> list, Instant now, CallNumber 
   // What can fail comes before the list is durable: memory here, the store below.
   Core next = core_;
   next.apply(plan, now);
-  next.place(store.replace(plan, make_identifier()));
+  next.place(store.replace(plan, random_name()));
   core_ = std::move(next);
   if (opened) store_ = std::move(opened);
   lifecycle_ = Lifecycle::running;
@@ -145,7 +145,7 @@ Instant Engine::follow(Instant clock) {
   }
   const bool left_it = !std::exchange(back_at_, clock < clock_begin ? clock_begin : Instant::max());
   if (left_it && lifecycle_ != Lifecycle::uninitialized) {
-    watch([&] { reporter_.clock_out_of_range(ClockError{clock}.what(), time_); });
+    watch([&] { reporter_.report(event::ClockOutOfRange{ClockError{clock}.what()}, time_); });
   }
   return time_;
 }

@@ -39,7 +39,7 @@ class Engine {
          Policies policies,
          OpenStore open_store,
          TraceSink& trace,
-         EventSink events = {},
+         TypedSink events = {},
          Prepare prepare = {});
 
   // RULES I3, I4, P2-P5. Throws the errors of RULES E, and then nothing has changed.

@@ -117,7 +117,7 @@ class Driver {
                  {.reinitialize = Reinitialize::reconcile},
                  [this] { return std::make_unique<FailingStore>(state_, calls_left_); },
                  trace_,
-                 [](const Event& /*event*/) {}};
+                 [](const TypedEvent& event) { (void)publish(event); }};
   Instant now_ = at("2025-03-03T10:00:30Z");
   std::vector<std::pair<TaskId, Outcome>> running_;
   std::string reason_ = "a reason that is not kept inside a string object";

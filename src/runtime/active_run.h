@@ -5,12 +5,12 @@
 #include <string>
 
 #include "engine/ending.h"
+#include "posix/bell.h"
 #include "runtime/prompt_callback.h"
 #include "runtime/queue.h"
 #include "runtime/registrations.h"
 #include "runtime/settler.h"
 #include "runtime/stop_state.h"
-#include "runtime/wake_up.h"
 #include "sync/mutex.h"
 
 namespace dutiful {
@@ -74,7 +74,7 @@ class Mailbox {
  public:
   // Rings where the first one comes, if there is somebody to wake, who must outlive it; so must the
   // clock, which says when it came.
-  explicit Mailbox(const Clock& clock, WakeUp* wake_up = nullptr)
+  explicit Mailbox(const Clock& clock, Bell* wake_up = nullptr)
       : clock_(clock), wake_up_(wake_up) {}
 
   void put(std::shared_ptr<ActiveRun> ended) noexcept {
@@ -97,7 +97,7 @@ class Mailbox {
 
  private:
   const Clock& clock_;
-  WakeUp* wake_up_;
+  Bell* wake_up_;
   Mutex mutex_;
   Queue<ActiveRun> ended_ GUARDED_BY(mutex_);
 };

@@ -39,7 +39,7 @@ void World::initialize(const std::vector<TaskConfig>& list) {
   try {
     engine_->initialize(list, now_);
   } catch (const Error&) {
-    // The engine has said so in the trace.
+    // The engine has traced this itself.
   }
   die_if_crashed();
 }
@@ -51,7 +51,9 @@ void World::stop() {
 
 void World::crash() {
   faults_ = {};
-  for (const TracedEvent& event : in_flight_.untold(durable_tasks(*state_))) on(now_, event.event);
+  for (const TracedEvent& event : in_flight_.missing_events(durable_tasks(*state_))) {
+    on(now_, event.event);
+  }
   on(now_, Crash{});
   running_.clear();
   engine_.reset();
