@@ -35,7 +35,7 @@ struct CommandSyntax {
     std::string name{};                  // --count
     std::string value{};                 // what help calls its value: N
     std::vector<std::string> choices{};  // the only values, where there are so few
-    std::string description{};           // help does not show an option without
+    std::string description{};
     // For a bool it is a flag and takes no value; a string holds the default.
     std::variant<bool*, std::string*, std::optional<std::string>*> target{};
   };

@@ -38,8 +38,7 @@ struct Bakery {
                         .choices = {"round", "square"},
                         .description = "The shape (default: as it comes)",
                         .target = &shape},
-                       {.name = "--quick", .description = "Sooner", .target = &quick},
-                       {.name = "--secret", .value = "KEY", .target = &where}},
+                       {.name = "--quick", .description = "Sooner", .target = &quick}},
            .details = "It is best when eaten on the day that it was baked, and still good enough "
                       "the day after.",
            .example = "bakery bake bread"}}};

@@ -35,7 +35,6 @@ struct Arguments {
   std::string max_concurrent = "64";
   std::string history = "100";
   std::optional<std::string> log;
-  std::optional<std::string> listen;
   std::optional<std::string> trace;
   std::string repeated = "both";
   std::string override = "keep_history";
@@ -85,9 +84,6 @@ void refuse_as_trace(const std::string& trace, const std::string& file, const st
 }
 
 DaemonOptions options_of(const Arguments& arguments, Console& console) {
-  if (arguments.listen) {
-    throw UsageError("--listen is not there yet; use dutiful status and dutiful history");
-  }
   if (arguments.file == "-") {
     throw UsageError("the tasks cannot come from standard input: SIGHUP reads them again");
   }
@@ -210,8 +206,7 @@ CommandSyntax run_command() {
             .target = &arguments->output},
            {.name = "--verbose",
             .description = "Log what is only of use to find faults",
-            .target = &arguments->verbose},
-           {.name = "--listen", .value = "ADDRESS", .target = &arguments->listen}},
+            .target = &arguments->verbose}},
       .details =
           "SIGTERM and SIGINT end it when its commands have finished; a second one ends them. "
           "SIGHUP reads the file again; one with problems, and one without tasks unless "
