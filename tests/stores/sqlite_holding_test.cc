@@ -151,9 +151,9 @@ TEST_F(Sqlite, can_be_taken_while_another_reads_what_was_only_opened) {
 TEST_F(Sqlite, leaves_what_another_has_written_into_what_was_only_opened) {
   {
     const auto store = open_sqlite_store(path);
-    tamper("CREATE TABLE theirs (x)");
+    tamper("CREATE TABLE theirs (x); INSERT INTO theirs VALUES (1)");
   }
-  tamper("INSERT INTO theirs VALUES (1)");
+  EXPECT_EQ(query("SELECT x FROM theirs"), std::vector<std::string>{"1"});
 }
 
 // Removal of the lock's file lets nobody in.
