@@ -80,7 +80,6 @@ class Task {
   // Its last run was interrupted by a crash, and there was no start since.
   [[nodiscard]] bool interrupted() const { return interrupted_; }
   [[nodiscard]] std::optional<Instant> retry_at() const { return retry_at_; }
-  [[nodiscard]] bool due_held() const { return bool{due_}; }
 
   // How it is registered; belongs to the monitor.
   const TracedRegistration* registration = nullptr;  // null: it is not
