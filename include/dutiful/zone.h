@@ -12,20 +12,7 @@
 
 namespace dutiful {
 
-class Timeline;
-
-// A local time of a zone is one of three things, and whoever asks has to say what to do with each.
-struct Unique {
-  Instant at;
-};
-struct Skipped {       // The clocks jumped over it …
-  Instant transition;  // … at this instant.
-};
-struct Repeated {  // The clocks were set back and showed it twice.
-  Instant first;
-  Instant second;
-};
-using LocalReading = std::variant<Unique, Skipped, Repeated>;
+class Timeline;  // internal
 
 // A zone that cannot be had: there is no silent fall-back to UTC.
 class ZoneError : public Error {
@@ -70,7 +57,21 @@ class Zone {
 
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
   [[nodiscard]] std::chrono::seconds offset_at(Instant instant) const;
-  [[nodiscard]] LocalReading read(std::chrono::local_time<Duration> local) const;
+
+  // What a local time of the zone is: one of three things, and the caller decides what to do with
+  // each.
+  struct Unique {
+    Instant at;
+  };
+  struct Skipped {       // The clocks jumped over it …
+    Instant transition;  // … at this instant.
+  };
+  struct Repeated {  // The clocks were set back and showed it twice.
+    Instant first;
+    Instant second;
+  };
+  using Reading = std::variant<Unique, Skipped, Repeated>;
+  [[nodiscard]] Reading read(std::chrono::local_time<Duration> local) const;
 
  private:
   friend class Calendar;

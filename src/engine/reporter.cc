@@ -218,8 +218,8 @@ void Reporter::run_started(const Start& start, const Core::Task& task, const Cro
   if (start.reason == Reason::cron || start.reason == Reason::boot) {
     const std::chrono::local_time<Duration> local{
         (start.scheduled + calendar_.zone().offset_at(start.scheduled)).time_since_epoch()};
-    const LocalReading reading = calendar_.zone().read(local);
-    const auto* repeated = std::get_if<Repeated>(&reading);
+    const Zone::Reading reading = calendar_.zone().read(local);
+    const auto* repeated = std::get_if<Zone::Repeated>(&reading);
     if (repeated != nullptr && repeated->second == start.scheduled) {
       add(fields, "isRepeatedMinute", true);
     }
