@@ -15,32 +15,13 @@
 #include <dutiful/limits.h>
 
 #include "tasks/toml_guard.h"
+#include "tasks/toml_library.h"
 #include "text/nearest.h"
 #include "text/quote.h"
 #include "time/duration.h"
 
-// The library as headers only, in this file only: its shared build throws, and nests as it likes.
-#define TOML_HEADER_ONLY 1
-#define TOML_EXCEPTIONS 0
-#define TOML_ENABLE_FORMATTERS 0
-#define TOML_MAX_NESTED_VALUES 16
-// It takes some syntax errors, `[.a]`, for impossible before it reports them: its assertions would
-// abort, and in a release build the compiler would believe them.
-#undef NDEBUG
-#define TOML_ASSERT(condition) static_assert(true)
-#include <toml++/impl/forward_declarations.h>
-// Neither is it impossible that a letter such as é is no blank.
-#undef TOML_UNREACHABLE
-#define TOML_UNREACHABLE return false
-#include <toml++/impl/unicode.h>
-#undef TOML_UNREACHABLE
-#define TOML_UNREACHABLE __builtin_unreachable()
-#include <toml++/toml.h>
-
 namespace dutiful {
 namespace {
-
-static_assert(TOML_MAX_NESTED_VALUES == nesting_max);
 
 constexpr std::array<std::string_view, 2> file_keys{"defaults", "task"};
 constexpr std::array<std::string_view, 8> task_keys{
