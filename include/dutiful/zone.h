@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <dutiful/error.h>
+#include <dutiful/export.h>
 #include <dutiful/time.h>
 
 namespace dutiful {
@@ -15,7 +16,7 @@ namespace dutiful {
 class Timeline;  // internal
 
 // A zone that cannot be had: there is no silent fall-back to UTC.
-class ZoneError : public Error {
+class DUTIFUL_EXPORT ZoneError : public Error {
  public:
   ZoneError(std::string zone, std::string reason);
   [[nodiscard]] std::string_view name() const noexcept override { return "ZoneError"; }
@@ -37,7 +38,7 @@ class ZoneError : public Error {
 //
 // A Zone is an immutable value, cheap to copy and safe to share between threads. It does not notice
 // when the system's zone database changes: load it again for that.
-class Zone {
+class DUTIFUL_EXPORT Zone {
  public:
   // Copied where others would be moved: there is no empty zone.
   Zone(const Zone&) = default;
@@ -76,7 +77,7 @@ class Zone {
  private:
   friend class Calendar;
 
-  Zone(std::string name, std::shared_ptr<const Timeline> timeline);
+  DUTIFUL_HIDDEN Zone(std::string name, std::shared_ptr<const Timeline> timeline);
 
   std::string name_;
   std::shared_ptr<const Timeline> timeline_;
