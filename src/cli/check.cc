@@ -9,10 +9,10 @@
 
 #include <dutiful/calendar.h>
 
-#include "cli/commands.h"
 #include "cli/input_file.h"
 #include "cli/json.h"
 #include "cli/policy_argument.h"
+#include "cli/subcommands.h"
 #include "cron/english.h"
 #include "tasks/task_file.h"
 #include "tasks/task_warnings.h"

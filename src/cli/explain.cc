@@ -10,9 +10,9 @@
 #include <dutiful/cron.h>
 #include <dutiful/limits.h>
 
-#include "cli/commands.h"
 #include "cli/expression_argument.h"
 #include "cli/json.h"
+#include "cli/subcommands.h"
 #include "cron/cause.h"
 #include "cron/english.h"
 #include "text/characters.h"

@@ -14,11 +14,12 @@
 
 #include <nlohmann/json.hpp>
 
-#include "cli/commands.h"
 #include "cli/json.h"
 #include "cli/number_argument.h"
 #include "cli/state_argument.h"
+#include "cli/subcommands.h"
 #include "daemon/event_text.h"
+#include "daemon/local_time.h"
 #include "daemon/task_status.h"
 #include "text/quote.h"
 #include "time/iso8601.h"

@@ -11,8 +11,8 @@
 #include <pwd.h>
 #include <unistd.h>
 
-#include "cli/commands.h"
 #include "cli/input_file.h"
+#include "cli/subcommands.h"
 #include "commands/account.h"
 
 namespace dutiful {

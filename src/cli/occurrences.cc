@@ -9,11 +9,11 @@
 
 #include <dutiful/calendar.h>
 
-#include "cli/commands.h"
 #include "cli/expression_argument.h"
 #include "cli/json.h"
 #include "cli/number_argument.h"
 #include "cli/policy_argument.h"
+#include "cli/subcommands.h"
 #include "cron/cause.h"
 #include "text/quote.h"
 #include "time/iso8601.h"

@@ -6,7 +6,7 @@
 #include <dutiful/version.h>
 #include <dutiful/zone.h>
 
-#include "cli/commands.h"
+#include "cli/subcommands.h"
 #include "text/quote.h"
 
 namespace dutiful {

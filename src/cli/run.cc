@@ -12,12 +12,12 @@
 
 #include <dutiful/errors.h>
 
-#include "cli/commands.h"
 #include "cli/duration_argument.h"
 #include "cli/input_file.h"
 #include "cli/number_argument.h"
 #include "cli/policy_argument.h"
 #include "cli/state_argument.h"
+#include "cli/subcommands.h"
 #include "commands/spawn.h"
 #include "daemon/daemon.h"
 #include "daemon/signals.h"
@@ -110,7 +110,7 @@ DaemonOptions options_of(const Arguments& arguments, Console& console) {
   if (arguments.trace) refuse_as_trace(*arguments.trace, arguments.file, options.state);
   if (arguments.grace) options.grace = read_duration("--grace", *arguments.grace);
   const bool human = arguments.log ? *arguments.log == "human" : isatty(STDOUT_FILENO) != 0;
-  options.log = human ? DaemonOptions::LogFormat::human : DaemonOptions::LogFormat::json;
+  options.log = human ? LogFormat::human : LogFormat::json;
   return options;
 }
 

@@ -3,8 +3,8 @@
 #include <memory>
 #include <ostream>
 
-#include "cli/commands.h"
 #include "cli/input_file.h"
+#include "cli/subcommands.h"
 #include "engine/header.h"
 #include "sim/play.h"
 

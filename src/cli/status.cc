@@ -10,11 +10,11 @@
 
 #include <nlohmann/json.hpp>
 
-#include "cli/commands.h"
 #include "cli/json.h"
 #include "cli/policy_argument.h"
 #include "cli/state_argument.h"
-#include "daemon/event_text.h"
+#include "cli/subcommands.h"
+#include "daemon/local_time.h"
 #include "daemon/task_status.h"
 #include "text/characters.h"
 #include "text/quote.h"
@@ -49,13 +49,13 @@ const char* name_of(TaskStatus::State state) {
 }
 
 // Whether a daemon serves the state; null where that cannot be told.
-nlohmann::ordered_json is_served(const Service& service) {
-  if (service.answer == Service::Answer::unknown) return nullptr;
-  return service.answer == Service::Answer::held;
+nlohmann::ordered_json is_served(const HolderStatus& service) {
+  if (service.answer == HolderStatus::Answer::unknown) return nullptr;
+  return service.answer == HolderStatus::Answer::held;
 }
 
-nlohmann::ordered_json server_of(const Service& service) {
-  if (service.answer != Service::Answer::held || !service.holder) return nullptr;
+nlohmann::ordered_json server_of(const HolderStatus& service) {
+  if (service.answer != HolderStatus::Answer::held || !service.holder) return nullptr;
   return {{"process", service.holder->process},
           {"since", format_utc(service.holder->since)},
           {"host", service.holder->host}};
@@ -87,21 +87,21 @@ std::string process_text(const Holder& holder) {
   return text;
 }
 
-std::string service_text(const Service& service, const Zone& zone) {
+std::string service_text(const HolderStatus& service, const Zone& zone) {
   const auto& holder = service.holder;
   switch (service.answer) {
-    case Service::Answer::held:
+    case HolderStatus::Answer::held:
       return "served by " +
              (holder ? process_text(*holder) + " since " + local_text(holder->since, zone)
                      : "another process");
-    case Service::Answer::free:
+    case HolderStatus::Answer::free:
       return holder
                  ? "nobody serves this state: " + process_text(*holder) + ", which did since " +
                        local_text(holder->since, zone) +
                        ", was killed or crashed; its commands may still run, until dutiful run is "
                        "started, ends them, and runs them again"
                  : "nobody serves this state: nothing is run until dutiful run is started";
-    case Service::Answer::unknown:
+    case HolderStatus::Answer::unknown:
       break;
   }
   return "it cannot be told whether anybody serves this state: " + service.trouble;

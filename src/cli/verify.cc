@@ -5,11 +5,11 @@
 
 #include <nlohmann/json.hpp>
 
-#include "cli/commands.h"
 #include "cli/duration_argument.h"
 #include "cli/input_file.h"
 #include "cli/json.h"
 #include "cli/number_argument.h"
+#include "cli/subcommands.h"
 #include "theory/monitor.h"
 #include "time/iso8601.h"
 #include "trace/lines.h"

@@ -1,6 +1,6 @@
-// The TOML library (toml++ 3.3), set up so that no text leads it into undefined behaviour. Only for
-// one source file: it is compiled in, because Debian's shared build throws and sets no bound on
-// nesting.
+// The TOML library (toml++ 3.3), as every file here includes it, set up so that no text leads it
+// into undefined behaviour. It is compiled in, because Debian's shared build throws and does not
+// limit nesting.
 #pragma once
 
 #include "tasks/toml_guard.h"

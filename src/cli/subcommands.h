@@ -1,4 +1,5 @@
-// The commands of the program, by the file that holds them.
+// The subcommands of the program, each in the file of its name; `next` and `prev` are in
+// occurrences.cc.
 #pragma once
 
 #include "cli/command_line.h"
