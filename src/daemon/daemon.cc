@@ -25,7 +25,6 @@
 #include "daemon/history.h"
 #include "daemon/log.h"
 #include "daemon/output_lines.h"
-#include "daemon/scheduled_times.h"
 #include "daemon/signals.h"
 #include "daemon/stop_requests.h"
 #include "daemon/supervisor.h"
@@ -82,10 +81,7 @@ class Daemon::Impl {
                     .override = options_.override,
                     .max_concurrent = options_.max_concurrent,
                     .zone = zone_,
-                    .events = TypedEvents{[this](const TypedEvent& event) {
-                      scheduled_.take(event);
-                      log_.add(event);
-                    }},
+                    .events = TypedEvents{[this](const TypedEvent& event) { log_.add(event); }},
                     .trace = options_.trace,
                     .verify = options_.verify,
                     .prepare = [this] { prepare(); }}) {}
@@ -127,7 +123,7 @@ class Daemon::Impl {
     }
     command_options.on_end = [this](CommandResult result) {
       if (options_.output) lines_.finish(result.run);
-      const auto scheduled = scheduled_.give(result.run.task);
+      const Instant scheduled = result.run.scheduled;
       history_.add({.result = std::move(result), .scheduled = scheduled});
     };
     return command_options;
@@ -323,7 +319,6 @@ class Daemon::Impl {
   const Zone zone_;
   EventLog log_;
   OutputLines lines_;  // belongs to the thread of commands_
-  ScheduledTimes scheduled_;
   const std::string instance_;
   const std::string state_;  // what its links lead to now, whatever becomes of them
   DaemonJournal journal_;

@@ -43,8 +43,8 @@ constexpr std::array<const char*, 13> action_names{"time passes",
                                                    "initialize with the other list",
                                                    "initialize with no task",
                                                    "the next transaction fails",
-                                                   "it dies before its next transaction",
-                                                   "it dies after its next transaction"};
+                                                   "the process dies before its next transaction",
+                                                   "the process dies after its next transaction"};
 
 using Path = std::vector<Action>;
 

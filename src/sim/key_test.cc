@@ -15,7 +15,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-class Nobody : public TraceSink {
+class NoTrace : public TraceSink {
   void on(Instant /*at*/, const TraceEvent& /*event*/) override {}
 };
 
@@ -27,7 +27,7 @@ class Life {
                {.reinitialize = one_in(2) ? Reinitialize::reconcile : Reinitialize::reject,
                 .override = one_in(2) ? Override::reset_history : Override::keep_history,
                 .max_concurrent = one_in(2) ? 2U : 0U},
-               nobody_) {
+               no_trace_) {
     world_.set_clock(at("2025-10-25T22:00:00Z"));  // the clocks change in the night
     world_.initialize(list());
   }
@@ -135,7 +135,7 @@ class Life {
   bool one_in(std::int64_t sides) { return roll(sides) == 0; }
 
   std::mt19937_64 random_;
-  Nobody nobody_;
+  NoTrace no_trace_;
   World world_;
   std::uint64_t newest_fence_ = 0;
   std::map<std::string, Past> past_;
@@ -143,7 +143,7 @@ class Life {
   int recurring_ = 0;
 };
 
-TEST(P8, keys_are_equal_for_the_same_work_and_no_other_and_fences_grow) {
+TEST(P8, keys_are_equal_only_for_the_same_work_and_fences_grow) {
   int works = 0;
   int recurring = 0;
   for (unsigned seed = 0; seed < 300 && !testing::Test::HasFailure(); ++seed) {

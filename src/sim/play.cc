@@ -123,8 +123,8 @@ class Player {
     if (run.result == Outcome::failure && run.takes == Duration::zero() &&
         task.retry_delay == Duration::zero()) {
       throw MalformedScenario("virtual time would stand still: " + quote(started.name) +
-                              " fails at once for ever and is retried at once; let it take a "
-                              "millisecond, or wait one for its retry");
+                              " always fails at once and is retried at once; let it take a "
+                              "millisecond, or delay its retry by one");
     }
     return run;
   }

@@ -33,7 +33,7 @@ Scenario eventful() {
   }
 }
 
-TEST(Shrink, leaves_nothing_but_what_it_fails_by) {
+TEST(Shrink, keeps_only_what_is_needed_to_fail) {
   const Scenario scenario = eventful();
   const std::string name = scenario.steps.front().registrations.front().name;
 
@@ -51,7 +51,7 @@ TEST(Shrink, leaves_nothing_but_what_it_fails_by) {
   EXPECT_EQ(tasks, 1);
 }
 
-TEST(Shrink, leaves_alone_what_cannot_be_smaller) {
+TEST(Shrink, keeps_a_scenario_that_cannot_be_smaller) {
   const Scenario scenario = eventful();
   const std::string text = to_json(scenario);
   EXPECT_EQ(to_json(shrink(scenario, [&](const Scenario& s) { return to_json(s) == text; })), text);

@@ -35,8 +35,9 @@ class Task {
   // OrphanedPending_x := Hold(Orphaned_x, RS_x ∨ FirstComing_x)
   // where Orphaned_x := Crash ∧ Y Running_x
   //
-  // The theory writes Hold(RS_x, RE_x) for Y Running_x. That would hold on after the crash, and let
-  // a second crash interrupt a run that the first has ended and a first coming forgotten.
+  // The theory writes Hold(RS_x, RE_x) for Y Running_x. That would still hold after the crash, so a
+  // second crash could interrupt a run that the first crash had already ended and a first coming
+  // had made forgotten.
   [[nodiscard]] bool orphaned_pending() const { return orphaned_ && !running_; }
 
   // BootDuePending_x := Hold(FirstComing_x ∧ MountainDue_x, RS_x) ∧ ¬Running_x (RULES H1)
@@ -64,8 +65,8 @@ class Task {
   // AtMostOne(Due_x, RSucc_x) := G(RSucc_x → X(¬RSucc_x W Due_x))
   // where RSucc_x := RS_x ∧ (¬(REf_x ∨ Crash) U REs_x)
   //
-  // The run that has just succeeded began after the start of another that did; these are the two
-  // starts, where both count.
+  // The starts of the previous successful run and of the run that has just succeeded, if both
+  // count.
   struct Successes {
     Instant first, second;
   };
@@ -80,7 +81,6 @@ class Task {
   // Its last run was interrupted by a crash and no start has followed.
   [[nodiscard]] bool interrupted() const { return interrupted_; }
   [[nodiscard]] std::optional<Instant> retry_at() const { return retry_at_; }
-  [[nodiscard]] bool due_held() const { return bool{due_}; }
 
   // Its registration. Managed by the monitor.
   const TracedRegistration* registration = nullptr;  // null if it is not registered

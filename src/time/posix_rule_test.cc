@@ -76,7 +76,7 @@ TEST(PosixRule, counts_29_february_in_one_notation_only) {
   EXPECT_EQ(with_leap_day.in(2024y), local_days{2024y / 2 / 29});
 }
 
-TEST(PosixRule, refuses_what_is_malformed) {
+TEST(PosixRule, rejects_malformed_rules) {
   for (const char* text : {"",
                            "E5",
                            "ES5",

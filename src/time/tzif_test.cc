@@ -83,7 +83,7 @@ TEST(Tzif, says_what_is_wrong_with_a_file) {
 }
 
 // If there were more transitions than the timeline can number, the search would never end.
-TEST(Tzif, refuses_a_file_with_too_many_transitions) {
+TEST(Tzif, rejects_a_file_with_too_many_transitions) {
   std::string bytes = "TZif";
   bytes += std::string(16, '\0');
   const auto append = [&bytes](std::uint32_t value) {
@@ -96,7 +96,7 @@ TEST(Tzif, refuses_a_file_with_too_many_transitions) {
   EXPECT_EQ(fault_of(bytes), "is damaged: it has too many transitions");
 }
 
-TEST(Tzif, refuses_files_that_count_leap_seconds) {
+TEST(Tzif, rejects_files_that_count_leap_seconds) {
   std::string bytes = "TZif";
   bytes += std::string(16, '\0');
   for (const char count : {'\0', '\0', '\1', '\0', '\1', '\4'})

@@ -35,7 +35,7 @@ TEST(Zone, keeps_the_offset_of_its_segment) {
 }
 
 // T5: the rule applies for ever after the last transition in the file.
-TEST(Zone, goes_on_by_its_rule_for_ever) {
+TEST(Zone, follows_its_rule_for_ever) {
   const Zone zone = Zone::load("America/New_York");
   for (const char* year : {"2038", "2100", "2408", "2409", "2808", "2809", "9999"}) {
     EXPECT_EQ(zone.offset_at(at(std::string{year} + "-07-01T00:00:00Z")), -4h) << year;
@@ -59,36 +59,39 @@ TEST(Zone, repeats_itself_every_400_years) {
   }
 }
 
-TEST(Zone, tells_unique_skipped_and_repeated_times_apart) {
+TEST(Zone, distinguishes_unique_skipped_and_repeated_times) {
   const Zone zone = Zone::load("America/New_York");
   const auto read = [&](const char* text) { return zone.read(timestamp(text).local); };
 
-  EXPECT_EQ(std::get<Unique>(read("2025-03-09T01:59:59.999")).at, at("2025-03-09T06:59:59.999Z"));
-  EXPECT_EQ(std::get<Skipped>(read("2025-03-09T02:00:00")).transition, at("2025-03-09T07:00:00Z"));
-  EXPECT_EQ(std::get<Skipped>(read("2025-03-09T02:59:59.999")).transition,
+  EXPECT_EQ(std::get<Zone::Unique>(read("2025-03-09T01:59:59.999")).at,
+            at("2025-03-09T06:59:59.999Z"));
+  EXPECT_EQ(std::get<Zone::Skipped>(read("2025-03-09T02:00:00")).transition,
             at("2025-03-09T07:00:00Z"));
-  EXPECT_EQ(std::get<Unique>(read("2025-03-09T03:00:00")).at, at("2025-03-09T07:00:00Z"));
+  EXPECT_EQ(std::get<Zone::Skipped>(read("2025-03-09T02:59:59.999")).transition,
+            at("2025-03-09T07:00:00Z"));
+  EXPECT_EQ(std::get<Zone::Unique>(read("2025-03-09T03:00:00")).at, at("2025-03-09T07:00:00Z"));
 
-  EXPECT_EQ(std::get<Unique>(read("2025-11-02T00:59:59.999")).at, at("2025-11-02T04:59:59.999Z"));
-  const auto repeated = std::get<Repeated>(read("2025-11-02T01:30:00"));
+  EXPECT_EQ(std::get<Zone::Unique>(read("2025-11-02T00:59:59.999")).at,
+            at("2025-11-02T04:59:59.999Z"));
+  const auto repeated = std::get<Zone::Repeated>(read("2025-11-02T01:30:00"));
   EXPECT_EQ(repeated.first, at("2025-11-02T05:30:00Z"));
   EXPECT_EQ(repeated.second, at("2025-11-02T06:30:00Z"));
-  EXPECT_EQ(std::get<Unique>(read("2025-11-02T02:00:00")).at, at("2025-11-02T07:00:00Z"));
+  EXPECT_EQ(std::get<Zone::Unique>(read("2025-11-02T02:00:00")).at, at("2025-11-02T07:00:00Z"));
 }
 
 // T5: Samoa moved across the date line.
 TEST(Zone, may_skip_a_whole_day) {
   const Zone zone = Zone::load("Pacific/Apia");
   const auto reading = zone.read(timestamp("2011-12-30T12:00:00").local);
-  EXPECT_EQ(std::get<Skipped>(reading).transition, at("2011-12-30T10:00:00Z"));
+  EXPECT_EQ(std::get<Zone::Skipped>(reading).transition, at("2011-12-30T10:00:00Z"));
 }
 
 // A rule may go forward and back within the length of its jump. The minutes it jumped over then
 // occur once.
-TEST(Zone, finds_a_time_that_was_skipped_and_came_back) {
+TEST(Zone, finds_a_time_that_was_skipped_and_shown_later) {
   const Zone zone = Zone::load("XXX-2YYY-22,J350/-15,J350/17");
   const auto reading = zone.read(timestamp("2025-12-15T21:00:00").local);
-  const auto* unique = std::get_if<Unique>(&reading);
+  const auto* unique = std::get_if<Zone::Unique>(&reading);
   ASSERT_NE(unique, nullptr);
   EXPECT_EQ(unique->at + zone.offset_at(unique->at), at("2025-12-15T21:00:00Z"));
 }
@@ -96,8 +99,8 @@ TEST(Zone, finds_a_time_that_was_skipped_and_came_back) {
 TEST(Zone, reads_times_at_the_ends_of_time) {
   const Zone zone = Zone::load("America/New_York");
   using Local = std::chrono::local_time<Duration>;
-  EXPECT_TRUE(std::holds_alternative<Unique>(zone.read(Local::max())));
-  EXPECT_TRUE(std::holds_alternative<Unique>(zone.read(Local::min())));
+  EXPECT_TRUE(std::holds_alternative<Zone::Unique>(zone.read(Local::max())));
+  EXPECT_TRUE(std::holds_alternative<Zone::Unique>(zone.read(Local::min())));
 }
 
 // T1: the zone is the one in TZ, as tzset(3) reads it.
@@ -124,7 +127,7 @@ TEST(Zone, may_have_daylight_time_all_year) {
   }
 }
 
-TEST(Zone, may_have_daylight_time_that_is_none) {
+TEST(Zone, may_have_daylight_time_that_changes_nothing) {
   const Zone zone = Zone::load("AAA3BBB3,J60,J300");
   EXPECT_EQ(zone.offset_at(at("2025-01-01T00:00:00Z")), -3h);
   EXPECT_EQ(zone.offset_at(at("9999-07-01T00:00:00Z")), -3h);
@@ -136,7 +139,7 @@ TEST(Zone, needs_no_database_for_utc) {
   EXPECT_EQ(Zone::load("UTC0").offset_at(Instant{}), 0h);
 }
 
-TEST(Zone, is_refused_with_the_reason_and_a_remedy) {
+TEST(Zone, is_rejected_with_a_reason_and_a_remedy) {
   EXPECT_EQ(fault_of("Mars/Olympus"),
             "Cannot load time zone \"Mars/Olympus\": there is no such zone in \"" DUTIFUL_TEST_DATA
             "/zoneinfo\", nor is it a POSIX rule like CET-1CEST,M3.5.0,M10.5.0/3; "
@@ -155,7 +158,7 @@ TEST(Zone, is_refused_with_the_reason_and_a_remedy) {
   EXPECT_NE(fault_of("Europe/Berlin").find("install the package tzdata"), std::string::npos);
 }
 
-TEST(Zone, of_the_host_is_what_tz_says) {
+TEST(Zone, of_the_host_comes_from_tz) {
   const Instant summer = at("2025-07-01T00:00:00Z");
   {
     const WithVariable tz{"TZ", "America/New_York"};
@@ -179,7 +182,7 @@ TEST(Zone, of_the_host_is_what_tz_says) {
 }
 
 // Without TZ, the zone is the file that the system links, as for the C library.
-TEST(Zone, of_the_host_is_the_systems_otherwise) {
+TEST(Zone, of_the_host_comes_from_the_system_without_tz) {
   const WithVariable tz{"TZ", std::nullopt};
   const WithVariable tzdir{"TZDIR", std::nullopt};
   const bool exists = std::filesystem::exists("/etc/localtime");

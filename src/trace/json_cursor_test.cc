@@ -35,7 +35,7 @@ TEST(JsonCursor, reads_nested_values_as_their_text) {
   EXPECT_EQ(seen, R"(a=[1, {"b": null} ];c=-1.5e+3;d=true;)");
 }
 
-TEST(JsonCursor, refuses_what_is_not_json) {
+TEST(JsonCursor, rejects_text_that_is_not_json) {
   for (const char* text : {"",
                            "{",
                            "{\"a\"}",
@@ -74,7 +74,7 @@ TEST(JsonCursor, refuses_what_is_not_json) {
   EXPECT_THROW(JsonCursor{deep}.read_raw(), JsonError);
 }
 
-TEST(JsonCursor, says_where_and_what) {
+TEST(JsonCursor, reports_the_place_and_the_problem) {
   try {
     JsonCursor{"[1;2]"}.read_raw();
     FAIL();
@@ -116,7 +116,7 @@ std::optional<std::string> theirs(const std::string& text) {
   return text.substr(begin, text.find_last_not_of(" \t\n") + 1 - begin);
 }
 
-TEST(JsonCursor, takes_what_nlohmann_json_takes) {
+TEST(JsonCursor, accepts_what_nlohmann_json_accepts) {
   const std::vector<std::string> seeds{
       R"({"at":"2025-03-09T06:58:00.000Z","event":"RunStart","task":"a","reason":"boot"})",
       R"([["a","* * * * *",300000],[-1.5e+3,0,true,false,null,{}]])",

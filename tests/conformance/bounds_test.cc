@@ -16,13 +16,13 @@ using namespace std::chrono_literals;
 // Collects reports of late starts as "task delay-in-ms".
 class Lateness {
  public:
-  std::vector<std::string> told;
+  std::vector<std::string> reported;
   Options options{
       .max_concurrent = 1, .zone = Zone::utc(), .events = [this](const Event& event) {
         if (event.name != "SchedulingDelayed") return;
         EXPECT_EQ(event.level, Level::warning);
-        told.push_back(std::get<std::string>(event.fields.at(0).value) + ' ' +
-                       std::to_string(std::get<std::int64_t>(event.fields.at(2).value)));
+        reported.push_back(std::get<std::string>(event.fields.at(0).value) + ' ' +
+                           std::to_string(std::get<std::int64_t>(event.fields.at(2).value)));
       }};
 };
 
@@ -32,10 +32,10 @@ TEST(R1, a_due_task_starts_at_its_pulse) {
   scene.initialize({{"a", "0 10 * * *"}});
   scene.advance(1h);
   EXPECT_EQ(scene.starts(), Starts{"10:00:00 a cron"});
-  EXPECT_EQ(late.told, std::vector<std::string>{});
+  EXPECT_EQ(late.reported, std::vector<std::string>{});
 }
 
-TEST(R1, a_start_that_is_later_than_a_minute_is_told) {
+TEST(R1, a_start_more_than_a_minute_late_is_reported) {
   Lateness late;
   Scene scene{"2025-03-03T09:59:30Z", late.options};
   scene.script("a", {Does::keep_running});
@@ -44,11 +44,11 @@ TEST(R1, a_start_that_is_later_than_a_minute_is_told) {
   scene.advance_to("2025-03-03T10:02:30Z");
   scene.end("a");
   EXPECT_EQ(scene.starts(), (Starts{"10:00:00 a cron", "10:02:30 b cron", "10:02:30 c cron"}));
-  EXPECT_EQ(late.told, std::vector<std::string>{"b 90000"});
+  EXPECT_EQ(late.reported, std::vector<std::string>{"b 90000"});
 }
 
 // A first run (K4) is measured from when the task was added.
-TEST(R1, a_late_first_run_is_told_too) {
+TEST(R1, a_late_first_run_is_reported_too) {
   Lateness late;
   Scene scene{"2025-03-03T10:00:30Z", late.options};
   scene.script("a", {Does::keep_running});
@@ -56,7 +56,7 @@ TEST(R1, a_late_first_run_is_told_too) {
   scene.advance(2min);
   scene.end("a");
   EXPECT_EQ(scene.starts(), (Starts{"10:00:30 a boot", "10:02:30 b boot"}));
-  EXPECT_EQ(late.told, std::vector<std::string>{"b 120000"});
+  EXPECT_EQ(late.reported, std::vector<std::string>{"b 120000"});
 }
 
 // However long the downtime, everything starts at once, and every pulse is accounted for (T6, V).
@@ -103,7 +103,7 @@ TEST(R2, an_interrupted_run_starts_with_the_restart) {
   scene.initialize({{"a", "0 10 * * *"}});
   EXPECT_EQ(scene.starts(), Starts{"10:10:00 a orphan"});
   // The delay includes the downtime; the scheduler itself added nothing.
-  EXPECT_EQ(late.told, std::vector<std::string>{"a 600000"});
+  EXPECT_EQ(late.reported, std::vector<std::string>{"a 600000"});
 }
 
 }  // namespace

@@ -32,7 +32,7 @@ std::string reason(const std::string& text) {
   }
 }
 
-TEST(C1, the_grammar) {
+TEST(C1, accepts_exactly_the_grammar) {
   for (const char* text : {"* * * * *",
                            " \t*\t *  * * * \t",
                            "0,1-3,007 00 1 1 0",
@@ -44,7 +44,7 @@ TEST(C1, the_grammar) {
   EXPECT_EQ(blamed("* * * * *\n"), "weekday");
 }
 
-TEST(C2, the_ranges) {
+TEST(C2, accepts_exactly_the_ranges) {
   for (const char* text : {"60 * * * *",
                            "* 24 * * *",
                            "* * 0 * *",
@@ -116,7 +116,7 @@ TEST(C5, an_expression_may_never_match) {
   EXPECT_EQ(warnings.size(), 1);
 }
 
-TEST(C6, the_number_of_fields_comes_first_and_then_the_first_bad_field) {
+TEST(C6, blames_the_number_of_fields_first_and_then_the_first_bad_field) {
   EXPECT_EQ(blamed("*/5 * * *"), "expression");
   EXPECT_EQ(blamed("@daily"), "expression");
   EXPECT_EQ(blamed("* x * y *"), "hour");

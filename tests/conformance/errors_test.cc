@@ -206,7 +206,7 @@ std::string registration_error(const Registration& registration) {
 }
 
 // The errors of the table that initialize() throws.
-TEST(E, what_initialize_throws_has_its_details) {
+TEST(E, errors_of_initialize_have_their_details) {
   struct Row {
     std::vector<Registration> list;
     const char* error;
@@ -235,7 +235,7 @@ TEST(E, what_initialize_throws_has_its_details) {
 }
 
 // Any exception from inside becomes an Error with that exception as its cause.
-TEST(E, what_is_not_an_error_of_ours_is_wrapped) {
+TEST(E, foreign_exceptions_are_wrapped) {
   Options options{.zone = Zone::utc(), .prepare = [] { throw std::runtime_error{"not yet"}; }};
   VirtualScheduler fails{Instant{}, options};
   EXPECT_EQ(error_of([&] { fails.initialize({}); }), R"(InitializeSchedulerError cause="not yet")");
@@ -251,7 +251,7 @@ TEST(E, what_is_not_an_error_of_ours_is_wrapped) {
             R"(InitializeSchedulerError cause="unknown error")");
 }
 
-TEST(E, says_what_is_wrong_with_a_registration) {
+TEST(E, reports_what_is_wrong_with_a_registration) {
   void (*no_function)() = nullptr;
   EXPECT_EQ(registration_error({"a", "* * * * *", no_function, 0ms}),
             "callback null: Invalid registration: callback of task \"a\" is null; register "
@@ -267,7 +267,7 @@ TEST(E, says_what_is_wrong_with_a_registration) {
 }
 
 // seed-002, "dangerous expressions".
-TEST(E, refuses_names_and_expressions_beyond_1024_bytes) {
+TEST(E, rejects_names_and_expressions_longer_than_1024_bytes) {
   const std::string long_name(1025, 'a');
   EXPECT_EQ(registration_error({long_name.substr(1), "* * * * *", [] {}, 0ms}), "no error");
   EXPECT_EQ(registration_error({long_name, "* * * * *", [] {}, 0ms}),

@@ -161,7 +161,7 @@ TEST(V, every_event_has_its_name_level_and_fields) {
   const Log log = life();
   for (const Row& row : contract) {
     const Event* event = log.find(row.name);
-    ASSERT_NE(event, nullptr) << row.name << " was never told";
+    ASSERT_NE(event, nullptr) << row.name << " was never reported";
     EXPECT_EQ(event->level, row.level) << row.name;
     EXPECT_EQ(shape_of(*event), row.fields) << row.name;
   }
@@ -225,7 +225,7 @@ TEST(V, a_start_that_serves_several_pulses_says_how_many_more) {
   EXPECT_EQ(Log::number(*start, "missedCount"), 4);
 }
 
-TEST(V, what_dst_did_is_told) {
+TEST(V, effects_of_dst_are_reported) {
   Log log;
   Scene scene{"2025-11-02T00:00:30-04:00",
               {.zone = Zone::load("America/New_York"), .events = log.sink()}};
@@ -289,24 +289,24 @@ std::vector<std::string> starts_of_a_failing_task() {
   scene.crash();
   scene.initialize(list);
   scene.advance_to("2025-03-03T11:30:00Z");
-  std::vector<std::string> told;
+  std::vector<std::string> reported;
   for (const Event& event : log.events) {
     if (event.name == "TaskRetryStarted") {
-      told.push_back("retry " + std::to_string(Log::number(event, "retryCount")));
+      reported.push_back("retry " + std::to_string(Log::number(event, "retryCount")));
     }
     if (event.name != "TaskRunStarted") continue;
     std::string text = Log::text(event, "scheduledTime").substr(11, 8) + ' ' +
                        Log::text(event, "actualTime").substr(11, 8);
     const EventField* is_retry = Log::field(event, "isRetry");
     if (is_retry != nullptr) text += std::get<bool>(is_retry->value) ? " is a retry" : " is none";
-    told.push_back(text);
+    reported.push_back(text);
   }
-  return told;
+  return reported;
 }
 
 // A run for a pulse, a restart after a crash and a first run are not retries and have no isRetry.
 // retryCount continues after the crash and restarts with the next pulse.
-TEST(V, retries_are_told_as_such_and_counted) {
+TEST(V, retries_are_marked_and_counted) {
   EXPECT_EQ(starts_of_a_failing_task(),
             (std::vector<std::string>{"10:00:00 10:00:30",
                                       "retry 1",
@@ -334,13 +334,13 @@ TEST(V, an_override_says_what_has_changed) {
                     {"cron", "05 * * * *", 1min},
                     {"delay", "5 * * * *", 0ms},
                     {"same", "5 * * * *", 1min}});
-  std::vector<std::string> told;
+  std::vector<std::string> reported;
   for (const Event& event : log.events) {
     if (event.name != "TaskOverridden") continue;
     const std::string line = to_json(event);
-    told.push_back(line.substr(line.find(R"("taskName")")));
+    reported.push_back(line.substr(line.find(R"("taskName")")));
   }
-  EXPECT_EQ(told,
+  EXPECT_EQ(reported,
             (std::vector<std::string>{
                 R"("taskName":"both","changeType":"cronExpression,retryDelay",)"
                 R"("oldState":{"cronExpression":"5 * * * *","retryDelayMs":60000},)"
@@ -378,7 +378,7 @@ TEST(V, a_failed_reconcile_says_why_and_nothing_else) {
   EXPECT_EQ(scene.starts(), Starts{"10:05:00 a cron"});
 }
 
-TEST(V, a_retry_or_a_run_that_there_is_not_has_no_time) {
+TEST(V, an_absent_retry_or_run_has_no_time) {
   Log log;
   Scene scene{"2025-03-03T10:00:30Z",
               {.reinitialize = Reinitialize::reconcile, .zone = Zone::utc(), .events = log.sink()}};

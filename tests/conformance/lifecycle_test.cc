@@ -71,7 +71,7 @@ TEST(I4, rejects_a_second_list_and_changes_nothing) {
   EXPECT_EQ(scene.starts(), Starts{"10:05:00 a cron"});
 }
 
-TEST(I4, reconciles_where_told_to) {
+TEST(I4, reconciles_if_the_policy_says_so) {
   Scene scene{"2025-03-03T10:00:30Z",
               {.reinitialize = Reinitialize::reconcile, .zone = Zone::utc()}};
   scene.script("a", {Does::keep_running});
@@ -111,11 +111,11 @@ Entries lists_from_a_callback(Reinitialize policy) {
   return journal.wait_for(first + 1);
 }
 
-TEST(I4, a_callback_is_refused_a_second_list_too) {
+TEST(I4, rejects_a_second_list_from_a_callback_too) {
   EXPECT_EQ(lists_from_a_callback(Reinitialize::reject), Entries(2, "refused: running"));
 }
 
-TEST(I4, a_callback_may_give_a_second_list_where_they_are_reconciled) {
+TEST(I4, accepts_a_second_list_from_a_callback_under_reconcile) {
   EXPECT_THAT(lists_from_a_callback(Reinitialize::reconcile),
               testing::UnorderedElementsAre("taken", "b runs", "b runs"));
 }
@@ -131,7 +131,7 @@ TEST(I6, stopping_and_starting_again_changes_nothing) {
   EXPECT_EQ(scene.starts(), Starts{"10:05:00 a cron"});
 }
 
-TEST(I7, takes_an_empty_list) {
+TEST(I7, accepts_an_empty_list) {
   Scene scene{"2025-03-03T10:00:00Z"};
   scene.initialize({});
   scene.advance(24h);

@@ -19,7 +19,7 @@ TEST(X1, tasks_wait_in_the_order_they_became_due) {
   EXPECT_EQ(scene.starts(), (Starts{"10:05:00 b cron", "10:05:00 a cron"}));
 }
 
-TEST(X1, ties_go_by_name) {
+TEST(X1, tasks_due_together_start_in_the_order_of_their_names) {
   Scene scene{"2025-03-03T10:00:00Z", {.max_concurrent = 1, .zone = Zone::utc()}};
   scene.initialize({{"b", "0 * * * *"}, {"a", "0 * * * *"}, {"B", "0 * * * *"}});
   EXPECT_EQ(scene.starts(), (Starts{"10:00:00 B boot", "10:00:00 a boot", "10:00:00 b boot"}));

@@ -23,7 +23,7 @@ TEST(P2, an_interrupted_run_is_restarted_at_once) {
   EXPECT_EQ(scene.starts(), (Starts{"10:00:00 a boot", "10:02:00 a orphan"}));
 }
 
-TEST(P2, a_run_that_ended_before_the_crash_is_not) {
+TEST(P2, a_run_that_ended_before_the_crash_is_not_restarted) {
   Scene scene{"2025-03-03T10:00:00Z"};
   scene.initialize({{"a", "0 10 * * *"}});
   scene.crash();
@@ -42,7 +42,7 @@ TEST(P2, an_override_keeps_the_history_and_counts_the_new_pulses) {
 }
 
 // H13
-TEST(P2, a_task_that_never_ran_owes_the_pulses_of_its_new_schedule_since_it_came) {
+TEST(P2, a_task_that_never_ran_owes_the_pulses_of_its_new_schedule_since_its_first_coming) {
   Scene scene{"2025-03-03T10:00:30Z"};
   scene.initialize({{"a", "30 * * * *"}});
   scene.stop();
@@ -51,7 +51,7 @@ TEST(P2, a_task_that_never_ran_owes_the_pulses_of_its_new_schedule_since_it_came
   EXPECT_EQ(scene.starts(), Starts{"10:20:00 a cron"});
 }
 
-TEST(P2, an_override_may_start_over) {
+TEST(P2, an_override_may_reset_the_history) {
   Scene scene{"2025-03-03T10:00:00Z", {.override = Override::reset_history, .zone = Zone::utc()}};
   scene.initialize({{"a", "0 * * * *"}});
   scene.advance(20min);
@@ -60,7 +60,7 @@ TEST(P2, an_override_may_start_over) {
   EXPECT_EQ(scene.starts(), Starts{"10:00:00 a boot"});
 }
 
-TEST(P2, a_removed_task_that_comes_back_is_new) {
+TEST(P2, a_removed_task_that_returns_is_new) {
   Scene scene{"2025-03-03T10:00:00Z"};
   scene.script("a", {Does::fail});
   scene.initialize({{"a", "0 * * * *"}});
@@ -83,7 +83,7 @@ TEST(P3, another_text_of_the_same_schedule_is_an_override) {
 
 // The event names the scheduler that started the interrupted run, and no two schedulers have one
 // name.
-TEST(P5, every_initialize_makes_an_identifier_of_its_own) {
+TEST(P5, every_initialize_makes_a_new_identifier) {
   std::set<std::string> identifiers;
   Scene scene{"2025-03-03T10:00:00Z",
               {.zone = Zone::utc(), .events = [&](const Event& event) {
@@ -114,7 +114,7 @@ TEST(P8, a_key_is_the_same_for_every_attempt_at_the_same_work) {
   EXPECT_EQ(scene.keys(), Keys(3, "a@2025-03-03T10:00:00.000Z"));
 }
 
-TEST(P8, a_key_is_of_one_task_and_one_pulse) {
+TEST(P8, a_key_belongs_to_one_task_and_one_pulse) {
   Scene scene{"2025-03-03T10:00:30Z"};
   scene.script("a", {Does::fail, Does::keep_running});
   scene.initialize({{"a", "0,3 * * * *"}, {"b", "3 * * * *"}});
@@ -137,7 +137,7 @@ TEST(P8, a_key_is_of_one_task_and_one_pulse) {
 
 // The scheduler has forgotten the name, so it runs (K4). The callback can recognise that the work
 // was done.
-TEST(P8, a_name_that_comes_back_within_the_minute_has_the_same_key) {
+TEST(P8, a_name_that_returns_within_the_minute_has_the_same_key) {
   Scene scene{"2025-03-03T10:00:30Z"};
   const std::vector<Scene::Task> list{{"a", "* * * * *"}};
   scene.initialize(list);
@@ -178,7 +178,7 @@ TEST(P8, a_fence_grows_with_every_start_for_ever) {
   EXPECT_EQ(scene.fences(), (Fences{1, 2, 3, 4, 5}));
 }
 
-TEST(P8, a_fence_grows_also_where_the_history_is_reset_or_the_list_reconciled) {
+TEST(P8, a_fence_grows_even_if_the_history_is_reset_or_the_list_reconciled) {
   Scene scene{"2025-03-03T10:00:00Z",
               {.reinitialize = Reinitialize::reconcile,
                .override = Override::reset_history,

@@ -17,7 +17,7 @@ TEST(K1, a_task_never_overlaps_itself) {
   EXPECT_EQ(scene.starts(), (Starts{"10:00:00 a boot", "10:03:00 b cron"}));
 }
 
-TEST(K3, a_pulse_while_it_runs_stays_owed_once) {
+TEST(K3, a_pulse_during_a_run_stays_owed_once) {
   Scene scene{"2025-03-03T10:00:00Z"};
   scene.script("a", {Does::keep_running});
   scene.initialize({{"a", "* * * * *"}});
@@ -26,7 +26,7 @@ TEST(K3, a_pulse_while_it_runs_stays_owed_once) {
   EXPECT_EQ(scene.starts(), (Starts{"10:00:00 a boot", "10:05:30 a cron"}));
 }
 
-TEST(K3, also_after_a_failure) {
+TEST(K3, a_pulse_during_a_run_stays_owed_after_a_failure_too) {
   Scene scene{"2025-03-03T10:00:00Z"};
   scene.script("a", {Does::keep_running});
   scene.initialize({{"a", "0,1 * * * *", 10s}});
@@ -53,7 +53,7 @@ TEST(K4, a_pulse_missed_later_is_owed_even_if_it_has_never_run) {
 }
 
 // H13: it is owed until it starts, in whichever minute that is.
-TEST(K4, a_first_run_that_had_to_wait_is_held_over_a_crash) {
+TEST(K4, a_first_run_that_had_to_wait_stays_owed_after_a_crash) {
   Scene scene{"2025-03-03T10:00:30Z", {.max_concurrent = 1, .zone = Zone::utc()}};
   const std::vector<Scene::Task> list{{"a", "0 10 * * *"}, {"b", "0 10 * * *"}};
   scene.script("a", {Does::keep_running});
@@ -121,7 +121,7 @@ TEST(K9, decisions_are_deterministic) {
   EXPECT_EQ(play().front(), "10:00:00 a boot");
 }
 
-TEST(T6, downtime_is_made_up_once) {
+TEST(T6, downtime_leads_to_one_run) {
   Scene scene{"2025-03-03T10:00:00Z"};
   scene.initialize({{"a", "0 * * * *"}});
   scene.stop();

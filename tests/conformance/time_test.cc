@@ -56,21 +56,21 @@ TEST(T4, a_minute_that_occurs_twice_pulses_twice) {
   EXPECT_EQ(scene.starts(), (Starts{"05:30:00 a cron", "06:30:00 a cron"}));
 }
 
-TEST(T4, or_once_under_first_only) {
+TEST(T4, a_minute_that_occurs_twice_pulses_once_under_first_only) {
   Scene scene = in("America/New_York", "2025-11-02T00:00:30-04:00", RepeatedMinutes::first_only);
   scene.initialize({{"a", "30 1 * * *"}});
   scene.advance(12h);
   EXPECT_EQ(scene.starts(), Starts{"05:30:00 a cron"});
 }
 
-TEST(T5, half_an_hour_of_daylight_saving) {
+TEST(T5, daylight_saving_may_be_half_an_hour) {
   Scene scene = in("Australia/Lord_Howe", "2025-04-06T00:00:30+11:00");
   scene.initialize({{"a", "45 1 * * *"}});
   scene.advance(12h);
   EXPECT_EQ(scene.starts(), (Starts{"14:45:00 a cron", "15:15:00 a cron"}));
 }
 
-TEST(T5, a_day_that_a_zone_skips) {
+TEST(T5, a_zone_may_skip_a_day) {
   Scene scene = in("Pacific/Apia", "2011-12-29T00:00:30-10:00");
   scene.initialize({{"a", "0 12 * * *"}});
   scene.advance(days{3});
@@ -115,7 +115,7 @@ TEST_F(T7, a_clock_set_back_does_not_run_a_pulse_twice) {
   EXPECT_EQ(corrections.size(), 0);
 }
 
-TEST_F(T7, a_correction_of_more_than_3_hours_is_told_and_pulses_count_again) {
+TEST_F(T7, a_correction_of_more_than_3_hours_is_reported_and_pulses_count_again) {
   start();
   clock->set(at("2025-03-03T05:29:00Z"));
   EXPECT_EQ(corrections.wait_for(1),

@@ -162,16 +162,16 @@ bool is_listed(std::string_view name) {
 TEST(V, every_transition_has_exactly_its_events) {
   for (const Transition& transition : transitions) {
     SCOPED_TRACE(transition.what);
-    Names told;
+    Names emitted;
     Scene scene{
         "2025-03-03T10:00:30Z",
         {.reinitialize = transition.policy, .zone = Zone::utc(), .events = [&](const Event& event) {
-           if (is_listed(event.name)) told.emplace_back(event.name);
+           if (is_listed(event.name)) emitted.emplace_back(event.name);
          }}};
     transition.given(scene);
-    told.clear();
+    emitted.clear();
     transition.when(scene);
-    EXPECT_EQ(told, transition.events);
+    EXPECT_EQ(emitted, transition.events);
   }
 }
 

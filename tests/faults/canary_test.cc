@@ -29,7 +29,7 @@ TEST(Canary, is_caught_if_it_acknowledges_too_early) {
 }
 
 // It prints that an accepted list was rejected.
-TEST(Canary, is_caught_if_what_was_refused_takes_effect) {
+TEST(Canary, is_caught_if_a_rejected_list_takes_effect) {
   const Verdict verdict = suffer({}, never, "denying");
   EXPECT_TRUE(is_complained_of(verdict, "the state has the list X, and should have no list") ||
               is_complained_of(verdict, "refused, though a run of it has begun"));

@@ -29,7 +29,7 @@ using Complaints = std::vector<std::string>;
 class Promises {
  public:
   // The lines of one whole life. Complains about those that cannot be true.
-  void hear(const Words& words);
+  void read(const Words& words);
 
   // The promises that these records break.
   [[nodiscard]] Complaints broken_by(const std::vector<TaskRecord>& records) const;

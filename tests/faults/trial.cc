@@ -138,7 +138,7 @@ std::string story_of(const Past& past) {
 }
 
 void remember(Past& past, const Life& life, const Place& place) {
-  past.promises.hear(life.words);
+  past.promises.read(life.words);
   past.lives.push_back(life.words);
   past.files = place.files();
 }
@@ -268,7 +268,7 @@ Verdict cut_power(const Past& past,
   Words words;
   std::istringstream lines{said};
   for (std::string line; std::getline(lines, line);) words.push_back(line);
-  here.promises.hear(words);
+  here.promises.read(words);
   here.lives.push_back(words);
   std::mt19937 random{seed};
   here.files = disk.after_cut(kept, random);

@@ -77,7 +77,7 @@ std::string normalised(std::vector<Line> lines) {
   return text;
 }
 
-TEST(Scenarios, of_the_oracle_are_played_as_expected) {
+TEST(Scenarios, of_the_oracle_have_the_expected_results) {
   std::ifstream file{DUTIFUL_TEST_DATA "/scenarios.jsonl"};
   int played = 0;
   for (std::string text; std::getline(file, text); ++played) {

@@ -147,7 +147,7 @@ TEST_P(Stores, keep_names_of_any_bytes) {
 }
 
 // P6
-TEST_P(Stores, belong_to_one_at_a_time) {
+TEST_P(Stores, are_held_by_one_scheduler_at_a_time) {
   auto first = open();
   EXPECT_THROW((void)open(), StateHeldError);
   first.reset();

@@ -58,7 +58,7 @@ class Holding : public testing::Test {
   }
 };
 
-TEST_F(Holding, is_seen_by_others_from_its_beginning_to_its_end) {
+TEST_F(Holding, is_visible_to_others_from_beginning_to_end) {
   EXPECT_EQ(read_holder_status(state), HolderStatus{});
   {
     const Instant before = std::chrono::floor<Duration>(std::chrono::system_clock::now());
@@ -73,7 +73,7 @@ TEST_F(Holding, is_seen_by_others_from_its_beginning_to_its_end) {
   EXPECT_EQ(read_holder_status(state), HolderStatus{});  // it ended normally, so no name is left
 }
 
-TEST_F(Holding, ends_with_its_process_whose_name_stays) {
+TEST_F(Holding, ends_with_its_process_and_leaves_its_name) {
   const pid_t killed = hold_and_be_killed();
   const HolderStatus status = read_holder_status(state);
   EXPECT_EQ(status.answer, Answer::free);
@@ -81,7 +81,7 @@ TEST_F(Holding, ends_with_its_process_whose_name_stays) {
   EXPECT_EQ(status.holder->process, killed);
 }
 
-TEST_F(Holding, is_not_believed_of_a_living_process_that_only_has_the_number) {
+TEST_F(Holding, is_not_assumed_because_a_process_has_the_same_number) {
   const Holder us{.process = getpid(), .since = at("2025-03-03T10:00:00Z"), .host = "here"};
   std::ofstream{owner_file_of(state)} << to_text(us);
   const HolderStatus status = read_holder_status(state);
@@ -89,7 +89,7 @@ TEST_F(Holding, is_not_believed_of_a_living_process_that_only_has_the_number) {
   EXPECT_EQ(status.holder, us);
 }
 
-TEST_F(Holding, is_seen_through_a_link) {
+TEST_F(Holding, is_visible_through_a_link) {
   std::ofstream{state} << "";
   std::filesystem::create_symlink(state, directory.file("link.db"));
   const Ownership held{state};
@@ -97,7 +97,7 @@ TEST_F(Holding, is_seen_through_a_link) {
 }
 
 // Even before the link's target exists.
-TEST_F(Holding, is_seen_through_a_link_to_what_is_only_to_be_made) {
+TEST_F(Holding, is_visible_through_a_link_made_before_its_target) {
   std::filesystem::create_directory(directory.file("data"));
   const std::string target = directory.file("data/real.db");
   std::filesystem::create_symlink("data/real.db", state);
@@ -113,13 +113,13 @@ TEST_F(Holding, is_seen_through_a_link_to_what_is_only_to_be_made) {
   }
 }
 
-TEST_F(Holding, is_refused_by_links_in_a_circle) {
+TEST_F(Holding, is_impossible_through_a_cycle_of_links) {
   std::filesystem::create_symlink("link.db", state);
   std::filesystem::create_symlink("state.db", directory.file("link.db"));
   EXPECT_THROW(Ownership{state}, StoreError);
 }
 
-TEST_F(Holding, is_never_kept_from_anybody_by_those_who_ask) {
+TEST_F(Holding, is_not_prevented_by_readers) {
   std::atomic<bool> done = false;
   std::atomic<int> asked = 0;
   std::thread asking{[&] {
@@ -170,8 +170,8 @@ void hold_again_and_again(const std::string& state, Seen& seen) {
 }
 
 // A process that gives up removes the files it created, perhaps while another is about to lock
-// them. Whoever holds the state holds it through the files that exist.
-TEST_F(Holding, is_had_by_one_process_at_a_time_also_while_others_remove_it) {
+// them. The holder of the state always holds the files that exist.
+TEST_F(Holding, is_exclusive_even_while_others_remove_files) {
   void* shared =
       mmap(nullptr, sizeof(Seen), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   ASSERT_NE(shared, MAP_FAILED);
@@ -209,12 +209,12 @@ TEST_F(Holding, is_had_by_one_process_at_a_time_also_while_others_remove_it) {
   munmap(shared, sizeof(Seen));
 }
 
-TEST_F(Holding, leaves_nothing_that_it_has_made_and_nobody_has_used) {
+TEST_F(Holding, removes_the_files_that_it_created_and_no_one_used) {
   { const Ownership held{state}; }
   EXPECT_TRUE(std::filesystem::is_empty(directory.file("")));
 }
 
-TEST_F(Holding, leaves_what_was_there_what_is_not_empty_and_what_has_a_log) {
+TEST_F(Holding, keeps_files_that_existed_or_are_not_empty_or_have_a_log) {
   std::ofstream{state} << "";
   { const Ownership held{state}; }
   EXPECT_TRUE(std::filesystem::exists(state));
@@ -237,7 +237,7 @@ TEST_F(Holding, leaves_what_was_there_what_is_not_empty_and_what_has_a_log) {
 // Destroyed after everything that is created in main().
 std::optional<Ownership> held_to_the_end;
 
-TEST_F(Holding, may_end_with_the_objects_of_a_program) {
+TEST_F(Holding, may_last_until_globals_are_destroyed) {
   const auto hold_and_exit = [&] {
     held_to_the_end.emplace(state);
     std::exit(0);
@@ -247,7 +247,7 @@ TEST_F(Holding, may_end_with_the_objects_of_a_program) {
 }
 
 // In a separate process, because examining the state's own lock closes a descriptor of the state.
-TEST_F(Holding, is_seen_though_the_file_that_names_the_holder_is_gone) {
+TEST_F(Holding, is_visible_without_the_file_that_names_the_holder) {
   Ownership held{state};
   held.confirm();
   std::filesystem::remove(owner_file_of(state));
@@ -261,8 +261,8 @@ TEST_F(Holding, is_seen_though_the_file_that_names_the_holder_is_gone) {
   EXPECT_EQ(status, 0);
 }
 
-TEST_F(Holding, may_be_nobodys_business) {
-  if (geteuid() != 0) GTEST_SKIP() << "needs root, to become somebody else";
+TEST_F(Holding, may_be_hidden_by_permissions) {
+  if (geteuid() != 0) GTEST_SKIP() << "needs root to become another user";
   {
     Ownership held{state};
     held.confirm();
@@ -273,8 +273,9 @@ TEST_F(Holding, may_be_nobodys_business) {
   if (reader == 0) {
     if (setgid(65534) != 0 || setuid(65534) != 0) _exit(2);
     const HolderStatus status = read_holder_status(state);
-    const bool told = status.trouble.find("Permission denied; ask as root") != std::string::npos;
-    _exit(status.answer == Answer::unknown && told ? 0 : 1);
+    const bool explained =
+        status.trouble.find("Permission denied; ask as root") != std::string::npos;
+    _exit(status.answer == Answer::unknown && explained ? 0 : 1);
   }
   int status = 0;
   waitpid(reader, &status, 0);
@@ -289,7 +290,7 @@ TEST(Holder, is_read_as_it_was_written) {
   EXPECT_EQ(parse_holder(to_text(nowhere)), nowhere);
 }
 
-TEST(Holder, is_nobody_in_a_text_that_is_something_else) {
+TEST(Holder, is_not_read_from_other_text) {
   for (const char* text : {"",
                            "process",
                            "process x since 2025-03-03T10:00:00.000Z",

@@ -46,7 +46,7 @@ class Unprivileged : public Sqlite {
   }
 };
 
-TEST_F(Unprivileged, is_told_of_a_directory_that_may_not_be_written) {
+TEST_F(Unprivileged, gets_an_error_about_a_read_only_directory) {
   make_state();
   std::filesystem::remove(path + "-owner");
   std::filesystem::permissions(directory.file("."), std::filesystem::perms{0555});
@@ -56,7 +56,7 @@ TEST_F(Unprivileged, is_told_of_a_directory_that_may_not_be_written) {
   std::filesystem::permissions(directory.file("."), std::filesystem::perms{0755});
 }
 
-TEST_F(Unprivileged, is_told_of_a_state_that_may_not_be_written) {
+TEST_F(Unprivileged, gets_an_error_about_a_read_only_state) {
   make_state();
   std::filesystem::permissions(directory.file("."), std::filesystem::perms{0777});
   for (const char* part : {"", "-owner"}) {
@@ -74,7 +74,7 @@ TEST_F(Unprivileged, is_told_of_a_state_that_may_not_be_written) {
 }
 
 // Not even if its mode allows it.
-TEST_F(Unprivileged, is_not_let_at_the_state_of_another_user) {
+TEST_F(Unprivileged, may_not_open_the_state_of_another_user) {
   DUTIFUL_NEEDS_ANOTHER_USER();
   make_state();
   std::filesystem::permissions(directory.file("."), std::filesystem::perms{0777});
@@ -89,8 +89,8 @@ TEST_F(Unprivileged, is_not_let_at_the_state_of_another_user) {
   }
 }
 
-TEST_F(Unprivileged, is_told_who_may_read_a_state) {
-  if (geteuid() != 0) GTEST_SKIP() << "needs root, to become somebody else";
+TEST_F(Unprivileged, gets_an_error_that_says_who_may_read_the_state) {
+  if (geteuid() != 0) GTEST_SKIP() << "needs root to become another user";
   make_state();
   std::filesystem::permissions(directory.file("."), std::filesystem::perms{0755});
   for (const mode_t mode : {0600U, 0644U}) {
@@ -105,7 +105,7 @@ TEST_F(Unprivileged, is_told_who_may_read_a_state) {
 }
 
 // As a killed daemon leaves it: with a log that holds the newest changes.
-TEST_F(Unprivileged, reads_a_state_with_a_log_where_that_has_its_index) {
+TEST_F(Unprivileged, reads_a_state_with_a_log_if_the_log_has_its_index) {
   const auto held = open_sqlite_store(path);
   held->replace(plan_of({}, planned("a"), planned("b")), "first");
   std::filesystem::permissions(directory.file("."), std::filesystem::perms{0755});
@@ -137,8 +137,8 @@ TEST_F(Unprivileged, reads_a_state_with_a_log_where_that_has_its_index) {
 }
 
 // Its log is empty, but not for long.
-TEST_F(Unprivileged, does_not_read_past_the_log_of_a_state_that_somebody_holds) {
-  if (geteuid() != 0) GTEST_SKIP() << "needs root, to become somebody else";
+TEST_F(Unprivileged, does_not_bypass_the_log_of_a_held_state) {
+  if (geteuid() != 0) GTEST_SKIP() << "needs root to become another user";
   make_state();
   AnotherHolder holder{path};
   tamper("PRAGMA wal_checkpoint(TRUNCATE)");
@@ -152,10 +152,11 @@ TEST_F(Unprivileged, does_not_read_past_the_log_of_a_state_that_somebody_holds) 
   holder.be_killed();
 }
 
-TEST_F(Sqlite, can_be_read_by_others_while_it_is_held) {
+TEST_F(Sqlite, keeps_other_programs_able_to_read) {
   make_state();
   const auto held = open_sqlite_store(path);
-  tamper("SELECT name, state FROM task JOIN progress ON task = id");
+  EXPECT_EQ(query("SELECT name, state FROM task JOIN progress ON task = id ORDER BY name"),
+            (std::vector<std::string>{"a|0", "b|0"}));
 }
 
 TEST_F(Sqlite, is_read_while_another_holds_it) {
@@ -167,8 +168,8 @@ TEST_F(Sqlite, is_read_while_another_holds_it) {
   EXPECT_EQ(records, holder->load().records);
 }
 
-TEST_F(Sqlite, is_read_by_its_owner_who_may_not_write_the_directory) {
-  if (geteuid() != 0) GTEST_SKIP() << "needs root, to become somebody else";
+TEST_F(Sqlite, can_be_read_by_its_owner_in_a_read_only_directory) {
+  if (geteuid() != 0) GTEST_SKIP() << "needs root to become another user";
   make_state();
   chmod(directory.file("").c_str(), 0755);
   for (const char* part : {"", "-owner"}) {
@@ -190,7 +191,7 @@ TEST_F(Sqlite, is_read_by_its_owner_who_may_not_write_the_directory) {
 
 // A reader in another process finds either no tasks or all of them while the state is being
 // created.
-TEST_F(Sqlite, that_is_being_made_is_read_as_one_without_tasks) {
+TEST_F(Sqlite, is_read_as_empty_while_it_is_being_created) {
   for (int round = 0; round < 50; ++round) {
     SCOPED_TRACE(round);
     path = directory.file("state" + std::to_string(round));
@@ -214,7 +215,7 @@ TEST_F(Sqlite, that_is_being_made_is_read_as_one_without_tasks) {
   }
 }
 
-TEST_F(Sqlite, is_not_made_by_reading) {
+TEST_F(Sqlite, is_not_created_by_reading) {
   EXPECT_THAT(error_of<StoreError>([&] { (void)read_sqlite_state(path); }),
               HasSubstr("does not exist"));
   EXPECT_FALSE(std::filesystem::exists(path));

@@ -98,7 +98,7 @@ TEST_F(Commit, has_not_happened_if_it_failed) {
 
 // After a failed sync, any page written since the last successful one may or may not be on the
 // disk, and a later sync says nothing about it unless it was written again.
-TEST_F(Commit, has_not_happened_if_it_failed_whatever_the_disk_has_kept) {
+TEST_F(Commit, has_not_happened_if_it_failed_whatever_the_disk_kept) {
   const std::string old_log = read_file(path + "-wal");
   std::string failed_log;
   const SyncFault fault{[&](const std::string& file) {
@@ -134,7 +134,7 @@ TEST_F(Commit, has_not_happened_if_it_failed_whatever_the_disk_has_kept) {
   }
 }
 
-TEST_F(Commit, is_in_doubt_if_the_disk_goes_on_failing) {
+TEST_F(Commit, is_in_doubt_if_the_disk_keeps_failing) {
   const SyncFault fault{is_log};
   const Failure failure = failure_of([&] { replace(); });
   EXPECT_THAT(failure.message,
@@ -179,7 +179,7 @@ TEST_F(Commit, is_certain_again_with_the_next_one) {
 }
 
 // X3: from the third failure on, each try uses a new connection.
-TEST_F(Commit, has_not_happened_however_often_it_failed) {
+TEST_F(Commit, has_not_happened_however_often_it_fails) {
   {
     const SyncFault fault{[](const std::string& /*file*/) { return true; }};
     for (int i = 0; i < 5; ++i) EXPECT_EQ(failure_of([&] { commit(); }).in_doubt, true) << i;
@@ -192,7 +192,7 @@ TEST_F(Commit, has_not_happened_however_often_it_failed) {
 }
 
 // A scheduler that continues with the previous list must not write into the records of the new one.
-TEST_F(Commit, that_turns_out_to_have_happened_is_noticed) {
+TEST_F(Commit, that_has_happened_after_all_is_noticed) {
   std::optional<WriteFault> full;
   std::optional<SyncFault> fault{std::in_place, [&](const std::string& /*file*/) {
                                    full.emplace();
@@ -209,7 +209,7 @@ TEST_F(Commit, that_turns_out_to_have_happened_is_noticed) {
 }
 
 // Nothing may fail after the change has happened.
-TEST_F(Commit, has_not_happened_if_memory_ran_out) {
+TEST_F(Commit, has_not_happened_if_memory_runs_out) {
   std::uint64_t n = 0;
   for (bool failed = true; failed;) {
     store.reset();
@@ -272,7 +272,7 @@ class NoTrace : public TraceSink {
 };
 
 // The rejected list is not there, and a run under the previous list is an orphan.
-TEST_F(Commit, leaves_an_interrupted_run_to_be_restarted) {
+TEST_F(Commit, that_failed_keeps_an_interrupted_run_owed) {
   store.reset();
   const Instant now = at("2025-03-04T00:00:00Z");
   const auto config = [](const std::string& name) {

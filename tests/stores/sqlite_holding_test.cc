@@ -22,14 +22,14 @@ TEST_F(Sqlite, names_the_process_that_holds_the_state) {
               HasSubstr("is in use by process " + std::to_string(getpid()) + " since 20"));
 }
 
-TEST_F(Sqlite, is_one_state_by_whatever_link_it_is_reached) {
+TEST_F(Sqlite, is_one_state_whichever_link_leads_to_it) {
   make_state();
   std::filesystem::create_symlink(path, directory.file("link.db"));
   const auto held = open_sqlite_store(path);
   EXPECT_THROW((void)open_sqlite_store(directory.file("link.db")), StateHeldError);
 }
 
-TEST_F(Sqlite, is_one_state_by_a_hard_link_too) {
+TEST_F(Sqlite, is_one_state_through_a_hard_link) {
   make_state();
   const std::string other = directory.file("hard.db");
   int go[2];
@@ -61,7 +61,7 @@ TEST_F(Sqlite, is_one_state_by_a_hard_link_too) {
 }
 
 // The log of the other name may contain commits, if a scheduler was killed.
-TEST_F(Sqlite, is_not_taken_by_one_of_several_names) {
+TEST_F(Sqlite, rejects_a_file_with_several_names) {
   make_state();
   const std::string other = directory.file("hard.db");
   std::filesystem::create_hard_link(path, other);
@@ -74,7 +74,7 @@ TEST_F(Sqlite, is_not_taken_by_one_of_several_names) {
 }
 
 // A rejected scheduler leaves everything as it was (RULES I2, P6).
-TEST_F(Sqlite, leaves_nothing_beside_what_it_refuses) {
+TEST_F(Sqlite, creates_nothing_beside_a_file_that_it_rejects) {
   const auto files = [&] {
     std::set<std::string> names;
     for (const auto& file : std::filesystem::directory_iterator{directory.file("")}) {
@@ -99,7 +99,7 @@ TEST_F(Sqlite, leaves_nothing_beside_what_it_refuses) {
   EXPECT_THAT(files(), testing::ElementsAre("state.db"));
 }
 
-TEST_F(Sqlite, leaves_the_name_of_a_clean_end_where_it_is_refused) {
+TEST_F(Sqlite, keeps_the_owner_file_when_it_rejects_a_state) {
   make_state();
   tamper("PRAGMA user_version = 3");
   EXPECT_THAT(open_error(), HasSubstr("was written by a newer dutiful"));
@@ -107,13 +107,13 @@ TEST_F(Sqlite, leaves_the_name_of_a_clean_end_where_it_is_refused) {
 }
 
 // Once it is a database, others may be using it, so no one removes it.
-TEST_F(Sqlite, leaves_a_state_without_tasks_where_it_was_only_opened) {
+TEST_F(Sqlite, leaves_an_empty_state_after_only_opening_it) {
   EXPECT_TRUE(open_sqlite_store(path)->load().records.empty());
   EXPECT_TRUE(read_sqlite_state(path).empty());
   EXPECT_FALSE(std::filesystem::exists(path + "-owner"));
 }
 
-TEST_F(Sqlite, can_be_taken_while_another_reads_what_was_only_opened) {
+TEST_F(Sqlite, can_be_held_while_another_reads_an_empty_state) {
   int go[2];
   int ready[2];
   ASSERT_EQ(pipe(go), 0);
@@ -148,16 +148,16 @@ TEST_F(Sqlite, can_be_taken_while_another_reads_what_was_only_opened) {
   close(ready[0]);
 }
 
-TEST_F(Sqlite, leaves_what_another_has_written_into_what_was_only_opened) {
+TEST_F(Sqlite, keeps_what_another_wrote_into_an_empty_state) {
   {
     const auto store = open_sqlite_store(path);
-    tamper("CREATE TABLE theirs (x)");
+    tamper("CREATE TABLE theirs (x); INSERT INTO theirs VALUES (1)");
   }
-  tamper("INSERT INTO theirs VALUES (1)");
+  EXPECT_EQ(query("SELECT x FROM theirs"), std::vector<std::string>{"1"});
 }
 
 // Removing the lock file does not make the state free.
-TEST_F(Sqlite, is_held_also_where_the_file_that_names_the_holder_is_removed) {
+TEST_F(Sqlite, stays_held_if_the_file_that_names_the_holder_is_removed) {
   make_state();
   AnotherHolder holder{path};
   std::filesystem::remove(path + "-owner");
@@ -168,7 +168,7 @@ TEST_F(Sqlite, is_held_also_where_the_file_that_names_the_holder_is_removed) {
 }
 
 // The killed holder is reported until another has really taken the state, not only tried to.
-TEST_F(Sqlite, remembers_who_was_killed_until_another_has_taken_it) {
+TEST_F(Sqlite, names_the_killed_holder_until_another_takes_over) {
   make_state();
   const Holder killed{.process = 4321, .since = at("2025-03-03T10:00:00Z"), .host = "here"};
   std::ofstream{owner_file_of(path)} << to_text(killed);
@@ -191,7 +191,7 @@ TEST_F(Sqlite, remembers_who_was_killed_until_another_has_taken_it) {
 }
 
 // P1: a write to a file that no one can open again is not durable.
-TEST_F(Sqlite, records_nothing_while_a_file_of_it_is_gone) {
+TEST_F(Sqlite, records_nothing_while_one_of_its_files_is_missing) {
   for (const std::string suffix : {"", "-wal", "-shm", "-owner"}) {
     SCOPED_TRACE(suffix);
     TemporaryDirectory elsewhere;

@@ -45,22 +45,22 @@ class Migration : public Sqlite {
                " pending_retry_until FROM progress");
   }
 
-  struct Told {
+  struct Summary {
     TaskState state;
     std::uint32_t attempt;
     std::uint32_t retries;
     std::uint64_t fence;
-    friend bool operator==(const Told&, const Told&) = default;
+    friend bool operator==(const Summary&, const Summary&) = default;
   };
-  static std::map<std::string, Told> told(const std::vector<TaskRecord>& records) {
-    std::map<std::string, Told> by_name;
+  static std::map<std::string, Summary> summary_of(const std::vector<TaskRecord>& records) {
+    std::map<std::string, Summary> by_name;
     for (const auto& [row, config, progress, scheduler] : records) {
       by_name[config.name] = {progress.state, progress.attempt, progress.retries, progress.fence};
     }
     return by_name;
   }
   // Restarts after a crash count as retries, because version 1 did not distinguish them.
-  const std::map<std::string, Told> expected{
+  const std::map<std::string, Summary> expected{
       {"done", {TaskState::awaiting_run, 1, 0, 1}},
       {"failed and retried", {TaskState::awaiting_retry, 3, 2, 1}},
       {"failed once", {TaskState::awaiting_retry, 1, 0, 1}},
@@ -71,22 +71,22 @@ class Migration : public Sqlite {
   };
 };
 
-TEST_F(Migration, is_not_needed_to_look) {
+TEST_F(Migration, is_not_needed_to_read) {
   const std::string before = bytes();
-  EXPECT_EQ(told(read_sqlite_state(path)), expected);
+  EXPECT_EQ(summary_of(read_sqlite_state(path)), expected);
   EXPECT_NO_THROW(check_sqlite_state(path));
   EXPECT_EQ(bytes(), before);
   EXPECT_EQ(version(), "1\n");
 }
 
-TEST_F(Migration, keeps_all_that_was_there) {
+TEST_F(Migration, keeps_every_record) {
   const auto seen = read_sqlite_state(path);
   const std::string before = contents_of_version_1();
   {
     const auto store = open_sqlite_store(path);
     EXPECT_EQ(store->load(), (StoredState{.records = seen, .fence = 0}));
   }
-  EXPECT_EQ(told(seen), expected);
+  EXPECT_EQ(summary_of(seen), expected);
   EXPECT_EQ(version(), "2\n");
   EXPECT_EQ(contents_of_version_1(), before);
   EXPECT_EQ(read_sqlite_state(path), seen);
@@ -106,7 +106,7 @@ TEST_F(Migration, leads_to_the_same_columns) {
 }
 
 // P2, P8: the interrupted run is restarted, with a larger fence.
-TEST_F(Migration, lets_the_tasks_go_on) {
+TEST_F(Migration, lets_interrupted_tasks_continue) {
   class : public TraceSink {
     void on(Instant /*at*/, const TraceEvent& /*event*/) override {}
   } trace;
@@ -129,9 +129,8 @@ TEST_F(Migration, lets_the_tasks_go_on) {
   std::map<std::string, std::pair<Reason, std::uint32_t>> started;
   std::vector<std::uint64_t> fences;
   for (const Start& start : engine.step(now)) {
-    const Core::Task& task = engine.core().task(start.task);
-    started[task.name] = {start.reason, task.progress.attempt};
-    fences.push_back(task.progress.fence);
+    started[start.name] = {start.reason, start.attempt};
+    fences.push_back(start.fence);
   }
   EXPECT_EQ(started,
             (std::map<std::string, std::pair<Reason, std::uint32_t>>{
@@ -158,9 +157,9 @@ TEST_F(Migration, happens_as_a_whole_or_not_at_all) {
   EXPECT_EQ(ask("SELECT count(*) FROM pragma_table_info('progress')"), "13\n");
   EXPECT_EQ(ask("SELECT count(*) FROM pragma_table_info('scheduler')"), "2\n");
   EXPECT_EQ(contents_of_version_1(), before);
-  EXPECT_EQ(told(read_sqlite_state(path)), expected);
+  EXPECT_EQ(summary_of(read_sqlite_state(path)), expected);
 
-  EXPECT_EQ(told(open_sqlite_store(path)->load().records), expected);
+  EXPECT_EQ(summary_of(open_sqlite_store(path)->load().records), expected);
 }
 
 }  // namespace

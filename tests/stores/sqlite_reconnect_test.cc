@@ -53,7 +53,7 @@ class Reconnect : public Sqlite {
   std::uint32_t attempt = 0;
 };
 
-TEST_F(Reconnect, comes_back_whichever_lock_could_not_be_released) {
+TEST_F(Reconnect, recovers_from_any_lock_that_was_not_released) {
   int unlocks = 1;
   int failed_most = 0;
   for (int n = 0; n < unlocks; ++n) {
@@ -123,7 +123,7 @@ TEST_F(Reconnect, holds_the_state_throughout) {
 }
 
 // P1: no one would look for records in a new file.
-TEST_F(Reconnect, makes_no_new_state) {
+TEST_F(Reconnect, creates_no_new_state) {
   open();
   get_stuck();
   std::filesystem::rename(path, directory.file("away"));
@@ -142,7 +142,7 @@ TEST_F(Reconnect, makes_no_new_state) {
   EXPECT_EQ(commit_error(), "no error");
 }
 
-TEST_F(Reconnect, is_tried_again_until_it_succeeds) {
+TEST_F(Reconnect, is_retried_until_it_succeeds) {
   open();
   get_stuck();
   faults.open_fails = [&](const std::string& file) { return file == path; };
@@ -153,7 +153,7 @@ TEST_F(Reconnect, is_tried_again_until_it_succeeds) {
 }
 
 // E: it continues with its own tasks only.
-TEST_F(Reconnect, notices_that_another_has_replaced_its_tasks) {
+TEST_F(Reconnect, notices_that_another_scheduler_has_replaced_its_tasks) {
   open();
   get_stuck();
   bool armed = true;

@@ -58,7 +58,7 @@ TEST_F(Sqlite, names_the_task_of_a_damaged_record) {
 }
 
 // P7: a progress without a state is not a task without a progress.
-TEST_F(Sqlite, tells_a_missing_field_from_a_missing_progress) {
+TEST_F(Sqlite, distinguishes_a_missing_field_from_a_missing_progress) {
   make_state();
   tamper_unchecked("UPDATE progress SET state = NULL WHERE task = 1");
   EXPECT_EQ(load_error<TaskMissingFieldError>(), "Missing required field: state (task \"a\")");
@@ -67,7 +67,7 @@ TEST_F(Sqlite, tells_a_missing_field_from_a_missing_progress) {
             "Missing required field: schedulerIdentifier (task \"a\")");
 }
 
-TEST_F(Sqlite, tells_the_type_of_a_scheduler_that_is_none) {
+TEST_F(Sqlite, reports_the_type_of_a_damaged_scheduler) {
   make_state();
   tamper("UPDATE progress SET scheduler = 'x' WHERE task = 1");
   EXPECT_EQ(load_error<TaskInvalidTypeError>(),
@@ -172,7 +172,7 @@ TEST_F(Sqlite, names_the_task_that_cannot_be_written) {
 }
 
 // E: SQLite's words about tables and statements are only in the cause.
-TEST_F(Sqlite, names_no_tables_in_a_message) {
+TEST_F(Sqlite, does_not_name_tables_in_a_message) {
   const auto store = open_sqlite_store(path);
   const auto rows = store->replace(plan_of({}, planned("a")), "us");
   tamper("DROP TABLE progress");
@@ -190,7 +190,7 @@ TEST_F(Sqlite, names_no_tables_in_a_message) {
 }
 
 // E: another program has ignored the lock.
-TEST_F(Sqlite, notices_that_another_has_replaced_its_tasks) {
+TEST_F(Sqlite, notices_that_another_scheduler_has_replaced_its_tasks) {
   const auto store = open_sqlite_store(path);
   const auto rows = store->replace(plan_of({}, planned("a")), "ours");
   tamper(
@@ -205,7 +205,7 @@ TEST_F(Sqlite, notices_that_another_has_replaced_its_tasks) {
 }
 
 // E: the list is still this scheduler's, but incomplete.
-TEST_F(Sqlite, says_that_its_tasks_were_deleted) {
+TEST_F(Sqlite, reports_that_its_tasks_were_deleted) {
   const auto store = open_sqlite_store(path);
   const auto rows = store->replace(plan_of({}, planned("a")), "ours");
   const RowUpdate update{rows[0], planned("a").progress};
@@ -219,7 +219,7 @@ TEST_F(Sqlite, says_that_its_tasks_were_deleted) {
 }
 
 // P7: the registration overrides a damaged configuration.
-TEST_F(Sqlite, leaves_a_damaged_configuration_to_be_overridden) {
+TEST_F(Sqlite, lets_a_registration_override_a_damaged_configuration) {
   make_state();
   tamper("UPDATE task SET retry_delay_ms = 'soon' WHERE id = 1");
   EXPECT_NE(open_sqlite_store(path)->load().records.at(0).config.cron, "0 0 * * *");

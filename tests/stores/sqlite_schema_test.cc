@@ -17,17 +17,17 @@ using testing::HasSubstr;
 class SqliteSchema : public Sqlite {
  protected:
   void expect_refused(const std::string& what) {
-    const auto says = AllOf(HasSubstr("was changed by another program"),
-                            HasSubstr(what),
-                            HasSubstr("; restore it from a backup, or use another file"));
-    EXPECT_THAT(open_error(), says);
-    EXPECT_THAT(error_of<StoreError>([&] { (void)read_sqlite_state(path); }), says);
-    EXPECT_THAT(error_of<StoreError>([&] { check_sqlite_state(path); }), says);
+    const auto is_rejection = AllOf(HasSubstr("was changed by another program"),
+                                    HasSubstr(what),
+                                    HasSubstr("; restore it from a backup, or use another file"));
+    EXPECT_THAT(open_error(), is_rejection);
+    EXPECT_THAT(error_of<StoreError>([&] { (void)read_sqlite_state(path); }), is_rejection);
+    EXPECT_THAT(error_of<StoreError>([&] { check_sqlite_state(path); }), is_rejection);
   }
 };
 
 // The first of them would never end.
-TEST_F(SqliteSchema, that_is_not_ours_is_refused) {
+TEST_F(SqliteSchema, that_is_not_ours_is_rejected) {
   for (const char* change : std::initializer_list<const char*>{
            "DROP TABLE task;"
            "CREATE VIEW task AS WITH RECURSIVE n (id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM n)"
@@ -56,7 +56,7 @@ TEST_F(SqliteSchema, that_is_not_ours_is_refused) {
 }
 
 // SQLite keeps statistics in tables of its own and stores statements in a different layout.
-TEST_F(SqliteSchema, may_have_what_SQLite_adds_to_it) {
+TEST_F(SqliteSchema, may_have_parts_that_SQLite_adds) {
   make_state();
   tamper("ANALYZE; VACUUM");
   EXPECT_EQ(open_sqlite_store(path)->load().records.size(), 2);
@@ -68,7 +68,7 @@ TEST_F(SqliteSchema, may_have_what_SQLite_adds_to_it) {
 }
 
 // Whether it was created in that version or migrated to it.
-TEST_F(SqliteSchema, of_any_version_is_known_by_the_steps_that_make_it) {
+TEST_F(SqliteSchema, of_any_version_is_the_result_of_its_steps) {
   constexpr std::array steps{"CREATE TABLE a (\n  x INTEGER\n);",
                              "ALTER TABLE a ADD COLUMN y; CREATE TABLE b (z);"};
   constexpr std::array at_once{"CREATE TABLE c (x);",
@@ -94,7 +94,7 @@ TEST_F(SqliteSchema, of_any_version_is_known_by_the_steps_that_make_it) {
 }
 
 // The names in it would be different.
-TEST_F(SqliteSchema, of_another_encoding_is_refused) {
+TEST_F(SqliteSchema, of_another_encoding_is_rejected) {
   make_state();
   std::string statements = "PRAGMA encoding = 'UTF-16';";
   sqlite3* database = nullptr;
@@ -118,7 +118,7 @@ TEST_F(SqliteSchema, of_another_encoding_is_refused) {
 }
 
 // E, P7: no scheduler writes a name longer than 1,024 bytes.
-TEST_F(SqliteSchema, holds_no_name_that_is_too_long) {
+TEST_F(SqliteSchema, with_a_name_that_is_too_long_is_rejected) {
   make_state();
   for (const char* name : {"printf('%.*c', 1025, 'x')", "CAST(zeroblob(5000000) AS TEXT)"}) {
     SCOPED_TRACE(name);
@@ -137,7 +137,7 @@ TEST_F(SqliteSchema, holds_no_name_that_is_too_long) {
 }
 
 // P7: like any damaged configuration.
-TEST_F(SqliteSchema, leaves_an_expression_that_is_too_long_to_be_overridden) {
+TEST_F(SqliteSchema, with_an_expression_that_is_too_long_can_be_overridden) {
   make_state();
   tamper(
       "INSERT INTO task VALUES (9, 'c', 'x', 0);"
@@ -156,14 +156,14 @@ TEST_F(SqliteSchema, leaves_an_expression_that_is_too_long_to_be_overridden) {
   }
 }
 
-TEST_F(SqliteSchema, holds_no_other_value_that_is_too_long) {
+TEST_F(SqliteSchema, with_any_other_value_that_is_too_long_is_rejected) {
   make_state();
   tamper("UPDATE progress SET pulse = zeroblob(5000000)");
   EXPECT_THAT(load_error<StoreError>(), HasSubstr("is damaged: a value in it is too long"));
 }
 
 // A few pages that form a cycle hold more rows than anyone could ever read.
-TEST_F(SqliteSchema, is_not_read_in_circles) {
+TEST_F(SqliteSchema, with_pages_in_a_cycle_is_rejected) {
   Plan plan;
   for (int i = 0; i < 300; ++i) plan.tasks.push_back(planned(std::to_string(i)));
   open_sqlite_store(path)->replace(plan, "first");

@@ -55,7 +55,7 @@ class Victim {
   Victim& operator=(const Victim&) = delete;
 
   // Waits until it has printed this or is dead.
-  bool says(const std::string& word) {
+  bool prints(const std::string& word) {
     char c = 0;
     if (said_.contains(word)) return true;
     for (std::string line; read(out_, &c, 1) == 1;) {
@@ -78,7 +78,7 @@ class Victim {
     int status = 0;
     waitpid(process_, &status, 0);
     process_ = 0;
-    says("nothing more");  // waits for its end
+    prints("nothing more");  // waits for its end
     return status;
   }
   [[nodiscard]] bool has_said(const std::string& word) const { return said_.contains(word); }
@@ -158,13 +158,13 @@ class Torture : public testing::Test {
 
 // P1, P5, P8, K2: whenever it is killed, nothing is lost, and nothing is done twice except in P8's
 // window.
-TEST_F(Torture, kill_it_again_and_again) {
+TEST_F(Torture, survives_being_killed_again_and_again) {
   const int rounds = std::getenv("DUTIFUL_TEST_ALL") != nullptr ? 500 : 60;
   for (int round = 0; round < rounds; ++round) {
     Victim victim{place, begin};
     // Sometimes before it is initialized.
     if (!one_in(5)) {
-      ASSERT_TRUE(victim.says("ready"));
+      ASSERT_TRUE(victim.prints("ready"));
     }
     victim.suffer(up_to(120ms));
     if (one_in(4)) {
@@ -174,7 +174,7 @@ TEST_F(Torture, kill_it_again_and_again) {
       victim.suffer(up_to(20ms));
     }
     if (one_in(8)) {
-      ASSERT_TRUE(victim.says("ready"));
+      ASSERT_TRUE(victim.prints("ready"));
       stop(victim);
     } else {
       victim.signal(SIGKILL);
@@ -183,7 +183,7 @@ TEST_F(Torture, kill_it_again_and_again) {
   }
   const std::size_t runs_of_the_killed = runs_in(directory.file("log"));
   Victim last{place, begin, "long"};
-  ASSERT_TRUE(last.says("ran"));
+  ASSERT_TRUE(last.prints("ran"));
   stop(last);
 
   const Judged judged = judge(directory.file("trace.jsonl"));
@@ -218,8 +218,8 @@ TEST_F(Torture, kill_it_again_and_again) {
   EXPECT_GE(runs, runs_of_the_killed + 30);  // of the last process alone
   int repeated = 0;
   for (const auto& [task, count] : done) {
-    auto& told = judged.successes;
-    const int recorded = told.contains(task) ? told.at(task) : 0;
+    auto& traced = judged.successes;
+    const int recorded = traced.contains(task) ? traced.at(task) : 0;
     const int interrupted = judged.interrupted.contains(task) ? judged.interrupted.at(task) : 0;
     EXPECT_GE(count, recorded) << task;
     EXPECT_LE(count, recorded + interrupted) << task;
@@ -231,11 +231,11 @@ TEST_F(Torture, kill_it_again_and_again) {
 }
 
 // X3: a full disk is an error event, and the write is retried.
-TEST_F(Torture, fill_its_disk) {
+TEST_F(Torture, survives_a_full_disk) {
   Victim victim{place, begin, "full"};
-  ASSERT_TRUE(victim.says("ready"));
-  ASSERT_TRUE(victim.says("failed"));
-  ASSERT_TRUE(victim.says("ran"));
+  ASSERT_TRUE(victim.prints("ready"));
+  ASSERT_TRUE(victim.prints("failed"));
+  ASSERT_TRUE(victim.prints("ran"));
   stop(victim);
   const Judged judged = judge(directory.file("trace.jsonl"));
   EXPECT_EQ(judged.violations, std::vector<std::string>{});

@@ -20,7 +20,7 @@ class Database {
  public:
   enum class Access {
     read_write,  // creates the file if it does not exist
-    read_only,   // changes nothing; only for the file's owner and root, who need only read it
+    read_only,   // changes nothing; only for the file's owner and root; needs only read permission
   };
   // Each operation waits up to `busy_timeout` for another process that is writing.
   explicit Database(std::string path,

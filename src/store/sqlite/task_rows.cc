@@ -152,7 +152,7 @@ std::size_t records_expected(const Database& database) {
       std::max(std::int64_t{0}, std::min(last, bytes / record_size_min)));
 }
 
-// Reads the first record from a row on, one value of which is too long.
+// Reads the first record from a row on. One of its values is too long for SQLite's limit.
 TaskRecord read_long_record(const Database& database,
                             Schedulers& schedulers,
                             std::int64_t version,
