@@ -24,7 +24,7 @@ using testing::HasSubstr;
 
 class TraceLock : public testing::Test {
  protected:
-  void open_and_close() const { close(open_locked_trace(file)); }
+  void open_and_close() const { (void)open_locked_trace(file); }
 
   [[nodiscard]] std::string refusal() const {
     try {
