@@ -12,13 +12,13 @@
 #include <dutiful/scheduler.h>
 
 #include "engine/engine.h"
+#include "posix/bell.h"
 #include "runtime/active_run.h"
 #include "runtime/calls.h"
 #include "runtime/freeze_detector.h"
 #include "runtime/queue.h"
 #include "runtime/registrations.h"
 #include "runtime/runs_in_progress.h"
-#include "posix/bell.h"
 #include "runtime/workers.h"
 #include "sync/mutex.h"
 

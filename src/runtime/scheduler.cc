@@ -9,6 +9,7 @@
 #include "core/message_of.h"
 #include "engine/refusal.h"
 #include "engine/reporter.h"
+#include "posix/bell.h"
 #include "runtime/calls.h"
 #include "runtime/engine_driver.h"
 #include "runtime/loop.h"
@@ -17,7 +18,6 @@
 #include "runtime/pending_stop.h"
 #include "runtime/registrations.h"
 #include "runtime/user_code.h"
-#include "posix/bell.h"
 #include "sync/mutex.h"
 
 namespace dutiful {
