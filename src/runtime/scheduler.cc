@@ -81,13 +81,13 @@ class Scheduler::Impl {
   std::vector<std::string> finish_stop(std::uint64_t call, Calls::Deadline deadline) {
     while (true) {
       switch (calls_.wait_for_stop(call, deadline)) {
-        case Calls::Stopped::yes:
+        case Calls::StopProgress::done:
           trace_calls();
           return {};
-        case Calls::Stopped::almost:
+        case Calls::StopProgress::loop_ended:
           clear_away();
           return {};
-        case Calls::Stopped::not_by_now:
+        case Calls::StopProgress::deadline_passed:
           // If everything has ended just now, the next look finds that out.
           if (auto names = unfinished(); !names.empty()) return names;
           deadline.reset();
