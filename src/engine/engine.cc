@@ -109,7 +109,7 @@ void Engine::replace_list(std::vector<TaskConfig> list, Instant now, CallNumber 
                         calendar_,
                         policies_.override,
                         reconcile ? Runs::go_on : Runs::are_interrupted);
-  if (reconcile) core_.carry_runs(plan);
+  if (reconcile) core_.adopt_running(plan);
   // Whoever dies between the list and its success leaves a trace that knows which list it was.
   watch([&] { trace_.flush(); });
   // What can fail comes before the list is durable: memory here, the store below.

@@ -76,9 +76,6 @@ class Engine {
   [[nodiscard]] const Core& core() const { return core_; }
   [[nodiscard]] Reporter& reporter() { return reporter_; }
 
-  // The error of the newest transaction, if it failed. It is tried again, later and later.
-  [[nodiscard]] const std::exception_ptr& store_error() const { return store_error_; }
-
   // The tasks whose runs have not ended, or have and are not recorded.
   [[nodiscard]] std::vector<std::string> unfinished() const;
 
