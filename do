@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Everything one does with this repository. Each command installs what it needs first.
+# Builds, tests, measures and checks this repository. Each command first installs what it needs.
 set -euo pipefail
 cd "$(dirname "$(readlink -f "$0")")"
 
@@ -9,21 +9,21 @@ usage() {
   cat <<'TXT'
 Usage: ./do COMMAND
 
-  run [ARGUMENTS]      build the program and run it; without arguments, the tasks of examples/hello.toml
-  test [--all]         build and run every test; --all: the long versions too
-  bench [--quick]      measure everything, with limits and peers: build/bench/report.md
+  run [ARGUMENTS]      build and run the program (default: with the tasks in examples/hello.toml)
+  test [--all]         build and run all tests (--all: without sampling)
+  bench [--quick]      run all benchmarks, with limits and peers, and write build/bench/report.md
   bench cron           measure parse, matches, next, previous and count
-  bench scheduler      initialize, bursts, lateness, memory, stop, recovery, downtime: each beside its limit
-  bench commands       ten thousand commands at one instant, beside bare posix_spawn(); an idle minute
-  bench compare        the same set, and the same bursts, through other cron libraries and Debian's cron, with ratios
-  simulate [ARGUMENTS] try the engine in random worlds, judged by the theory (--seed N --years Y)
-  simulate exhaustive  … or in every world of a few steps (--tasks N --seconds S)
+  bench scheduler      measure the scheduler with up to a million tasks, each figure with its limit
+  bench commands       measure ten thousand commands at one instant, and an idle minute
+  bench compare        compare with other cron libraries and Debian's cron
+  simulate [ARGUMENTS] judge the engine in random worlds by the theory (--seed N --years Y)
+  simulate exhaustive  … in every world of a few steps (--tasks N --seconds S)
   sanitize             run the tests under AddressSanitizer, UBSan and ThreadSanitizer
-  fuzz [SECONDS]       run every fuzz target for so long (default 60)
-  format [--check]     format the code, or say what is not formatted
-  lint                 look for mistakes with clang-tidy
+  fuzz [SECONDS]       run every fuzz target for this long (default: 60)
+  format [--check]     format the code (--check: only report what is not formatted)
+  lint                 run clang-tidy
 
-The packages that are installed are listed in packages.txt.
+The commands install the Debian packages in packages.txt that they need.
 TXT
 }
 
@@ -35,7 +35,7 @@ fail() {
 # Installs the packages of the named kinds that are missing.
 need() {
   local kind package wanted missing=()
-  command -v dpkg-query >/dev/null || fail "this is not Debian; install the packages of packages.txt by hand"
+  command -v dpkg-query >/dev/null || fail "this is not a Debian system; install the packages in packages.txt yourself"
   while read -r package wanted _; do
     case $package in ''|'#'*) continue ;; esac
     for kind in "$@"; do
@@ -43,7 +43,7 @@ need() {
       [ "$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null)" = installed ] || missing+=("$package")
     done
   done <packages.txt
-  # A node from elsewhere brings its own npm, which Debian's package would fight with.
+  # If node does not come from Debian, it has its own npm, which conflicts with Debian's package.
   if command -v npm >/dev/null; then
     for package in "${!missing[@]}"; do
       case ${missing[$package]} in npm|nodejs) unset "missing[$package]" ;; esac
@@ -54,7 +54,7 @@ need() {
   local as_root=()
   if [ "$(id -u)" -ne 0 ]; then
     command -v sudo >/dev/null ||
-      fail "these packages are missing and neither root nor sudo is at hand; as root: apt-get install ${missing[*]}"
+      fail "packages are missing and there is no sudo; run as root: apt-get install ${missing[*]}"
     as_root=(sudo)
   fi
   echo "do: installing ${missing[*]}"
@@ -72,7 +72,7 @@ build() {
     shift
   done
   [ $# -eq 0 ] || shift
-  # What a command prints is for standard output, what the build says is not.
+  # Standard output is for the command that follows.
   cmake --preset "$preset" "$@" --log-level=WARNING >&2
   cmake --build --preset "$preset" "${targets[@]}" >&2
 }
@@ -83,17 +83,17 @@ do_run() {
   if [ $# -gt 0 ]; then
     exec build/release/dutiful "$@"
   fi
-  echo "do: dutiful run examples/hello.toml, with its state in hello.db; end it with Ctrl-C" >&2
+  echo "do: running examples/hello.toml with its state in hello.db; press Ctrl-C to stop" >&2
   exec build/release/dutiful run examples/hello.toml --state hello.db --output
 }
 
 do_test() {
   local all=
-  [ $# -le 1 ] || fail "test takes only --all"
+  [ $# -le 1 ] || fail "test accepts only --all"
   case ${1-} in
     '') ;;
     --all) all=1 ;;
-    *) fail "test takes only --all, not '$1'" ;;
+    *) fail "test accepts only --all, not '$1'" ;;
   esac
   need build test
   build release -- -DDUTIFUL_TESTS=ON
@@ -117,7 +117,7 @@ do_sanitize() {
   need build test
   build asan-ubsan -- -DDUTIFUL_TESTS=ON
   ctest --preset asan-ubsan
-  # What has no threads has nothing for ThreadSanitizer.
+  # ThreadSanitizer only concerns tests with threads.
   local threaded=(runtime_tests commands_tests daemon_tests conformance_tests command_tests torture_tests)
   build tsan "${threaded[@]}" -- -DDUTIFUL_TESTS=ON
   ctest --preset tsan -R "^($(IFS='|'; echo "${threaded[*]}"))\."
@@ -153,13 +153,13 @@ do_bench() {
       build release dutiful commands_bench -- -DDUTIFUL_BENCH=ON
       bench/commands
       ;;
-    *) fail "bench what? cron, scheduler, commands or compare; without a word, everything" ;;
+    *) fail "unknown benchmark '$1'; use cron, scheduler, commands or compare, or none for all" ;;
   esac
 }
 
 do_fuzz() {
   local seconds=${1:-60} name
-  [[ $seconds =~ ^[1-9][0-9]*$ ]] || fail "fuzz for how many seconds? '$seconds' is no such number"
+  [[ $seconds =~ ^[1-9][0-9]*$ ]] || fail "fuzz needs a number of seconds, not '$seconds'"
   need build fuzz
   local targets=(cron_fuzz crontab_fuzz tasks_fuzz zone_fuzz)
   build fuzz "${targets[@]}"
@@ -180,16 +180,16 @@ do_format() {
   case ${1-} in
     '') sources | xargs clang-format -i ;;
     --check) sources | xargs clang-format --dry-run --Werror ;;
-    *) fail "format takes only --check, not '$1'" ;;
+    *) fail "format accepts only --check, not '$1'" ;;
   esac
 }
 
 do_lint() {
   need build lint
   cmake --preset release --log-level=WARNING
-  # clang-tidy takes a configuration that it cannot read for none, and finds nothing.
+  # If clang-tidy cannot read its configuration, it runs without one and finds nothing.
   [ -z "$(clang-tidy --dump-config 2>&1 >/dev/null)" ] || fail ".clang-tidy cannot be read"
-  # Tests are left out: their macros take most of the time and hide most of what is found.
+  # Tests are excluded: their macros take most of the time and hide most findings.
   git ls-files --cached --others --exclude-standard 'src/*.cc' | grep -v '_test\.cc$' |
     xargs -P "$(nproc)" -n 3 clang-tidy -p build/release --quiet 2>/dev/null
 }
@@ -201,6 +201,6 @@ case $command in
   ''|help|-h|--help) usage ;;
   *)
     usage >&2
-    fail "there is no command '$command'"
+    fail "unknown command '$command'"
     ;;
 esac

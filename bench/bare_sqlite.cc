@@ -56,7 +56,7 @@ void bind_text(const Query& query, int parameter, const std::string& text) {
       query.get(), parameter, text.data(), text.size(), SQLITE_STATIC, SQLITE_UTF8));
 }
 
-// What a task that waits has in `progress`, from the third parameter on.
+// The row of an idle task in `progress`, from the third parameter on.
 void bind_progress(const Query& query, int first, std::int64_t instant) {
   for (int i = 0; i < 4; ++i) check(sqlite3_bind_int64(query.get(), first + i, 1));
   for (int i = 4; i < 9; ++i) check(sqlite3_bind_int64(query.get(), first + i, instant));
@@ -69,7 +69,7 @@ void bind_progress(const Query& query, int first, std::int64_t instant) {
 
 double bare_insert(const std::string& path, const std::vector<TaskConfig>& sorted) {
   return seconds_of([&] {
-    (void)open_sqlite_store(path)->replace({}, "bare");  // makes the tables, and scheduler 1
+    (void)open_sqlite_store(path)->replace({}, "bare");  // creates the tables and scheduler 1
     const Connection connection = connect(path);
     const Query task = prepare(connection, "INSERT INTO task VALUES (?, ?, ?, ?)");
     const Query progress =
@@ -86,7 +86,7 @@ double bare_insert(const std::string& path, const std::vector<TaskConfig>& sorte
       run(task);
       check(sqlite3_bind_int64(progress.get(), 1, row));
       check(sqlite3_bind_int64(progress.get(), 2, 1));
-      // A task that has just come has two instants.
+      // A new task has two instants.
       for (const int i : {3, 4, 5, 6, 14, 15, 16}) check(sqlite3_bind_int64(progress.get(), i, 0));
       for (int i = 7; i < 14; ++i) check(sqlite3_bind_null(progress.get(), i));
       for (int i = 8; i < 10; ++i) {

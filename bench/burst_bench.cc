@@ -1,5 +1,5 @@
-// All tasks due at one instant: when the first, the median and the last start, and when every end
-// is durably recorded.
+// All tasks are due at one instant: when the first, the median and the last one start, and when
+// every end is durably recorded.
 
 #include <atomic>
 
@@ -17,7 +17,7 @@ namespace {
 
 using std::chrono::steady_clock;
 
-// As many runs at one time as a step starts, and twice that: the bound is not what is measured.
+// Twice as many concurrent runs as a step starts, so that the limit does not affect the result.
 constexpr std::size_t concurrent = 8192;
 constexpr std::size_t together = 4096;
 

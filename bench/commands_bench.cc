@@ -1,5 +1,5 @@
-// The daemon with many commands due at one instant, beside bare posix_spawn() and waitpid() of as
-// many, in turns in one run.
+// The daemon with many commands due at one instant, compared with bare posix_spawn() and waitpid()
+// of as many, in turns in one run.
 //
 //   commands_bench TASKS
 
@@ -21,7 +21,7 @@ double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>{Clock::now() - begin}.count();
 }
 
-// One after the other, as a shell would.
+// One after the other, as a shell does.
 double bare(std::size_t count) {
   const auto begin = Clock::now();
   char program[] = "/bin/true";
@@ -34,7 +34,7 @@ double bare(std::size_t count) {
   return seconds_since(begin);
 }
 
-// As many at one time as the daemon has by default.
+// As many at once as the daemon runs by default.
 double bare_at_once(std::size_t count, std::size_t bound) {
   const auto begin = Clock::now();
   char program[] = "/bin/true";
@@ -72,7 +72,7 @@ Figures daemon(std::size_t count) {
     }
   }
   Process process{{"run", file}};
-  // Nothing is started before this line.
+  // Nothing starts before this line.
   process.await("TaskFileLoaded");
   const auto begin = Clock::now();
   Figures figures{};
@@ -80,7 +80,7 @@ Figures daemon(std::size_t count) {
   while (ended < count) {
     const auto line = process.line();
     if (!line) std::abort();
-    // Starts may stand before the line that was waited for; ends may not.
+    // Starts may precede the line that was waited for; ends may not.
     if (line->find("\"TaskRunStarted\"") != std::string::npos)
       figures.started = seconds_since(begin);
     if (line->find("\"TaskRunCompleted\"") != std::string::npos) ++ended;

@@ -1,8 +1,7 @@
 // parse, matches, next, previous and count over one set of expressions and instants.
 //
-// Each figure is the mean of one call. `walk` is the search in civil time, without any zone; `next`
-// and `previous` are the whole way from instant to instant; `count` is of the time that follows the
-// instant.
+// Each figure is the mean of one call. `walk` is the search in civil time without a zone; `next`
+// and `previous` go from instant to instant; `count` covers the time after the instant.
 
 #include <benchmark/benchmark.h>
 

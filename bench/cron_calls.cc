@@ -1,8 +1,8 @@
-// One operation over the whole set, once: for counting instructions with callgrind.
+// Runs one operation over the whole set once, for counting instructions with callgrind.
 //
 //   cron_calls parse|walk|next|previous     prints the number of calls
 //
-// Only what happens below measured_calls() should be collected (--toggle-collect=measured_calls).
+// Collect only measured_calls() and what it calls (--toggle-collect=measured_calls).
 
 #include <iostream>
 #include <string_view>

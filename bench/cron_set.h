@@ -1,4 +1,4 @@
-// The set that every cron benchmark runs: random expressions and instants, the same everywhere.
+// The set for all cron benchmarks: random expressions and instants, the same everywhere.
 #pragma once
 
 #include <cstdint>
@@ -32,10 +32,10 @@ class Random {
   std::uint64_t state_;
 };
 
-// Expressions that do match; in each field a star, a number, a list or a range.
+// Expressions that match at some time; each field is a star, a number, a list or a range.
 [[nodiscard]] std::vector<std::string> bench_expressions(std::size_t count);
 
-// Instants of the years 2000 to 2037, to the second.
+// Instants in the years 2000 to 2037, to the second.
 [[nodiscard]] std::vector<Instant> bench_instants(std::size_t count);
 
 }  // namespace dutiful

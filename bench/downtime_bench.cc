@@ -1,5 +1,5 @@
-// After a downtime: from initialize() until the last of many tasks that are due every minute is
-// started, with somebody who listens to the events. How long nobody was there must not matter.
+// After a downtime: from initialize() until the last of many tasks that are due every minute has
+// started, with an event sink. The length of the downtime must not matter.
 
 #include <algorithm>
 #include <array>
@@ -22,10 +22,10 @@ using std::chrono::steady_clock;
 
 constexpr const char* every_minute = "* * * * *";
 constexpr int rounds = 10;
-// All of them at one time: the bound is not what is measured.
+// All of them at once, so that the limit does not affect the result.
 constexpr std::size_t concurrent = 8192;
 
-// The sum of all that the events say was missed.
+// The total of missed pulses in the events.
 class Missed {
  public:
   [[nodiscard]] EventSink sink() {
@@ -75,12 +75,12 @@ void downtime(std::size_t tasks) {
     const char* name;
     std::chrono::hours length;
     std::vector<double> seconds{};
-    std::vector<double> unheard{};  // without anybody who listens
+    std::vector<double> unheard{};  // without an event sink
   };
   std::array<Downtime, 3> downtimes{{{"hour", std::chrono::hours{1}},
                                      {"year", std::chrono::days{365}},
                                      {"century", std::chrono::days{36525}}}};
-  // In turns, and the best of them counts: others use the machine.
+  // In turns, and the best one counts, because the machine is shared.
   for (int round = 0; round < rounds; ++round) {
     for (Downtime& downtime : downtimes) {
       Missed missed;

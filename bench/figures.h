@@ -1,4 +1,4 @@
-// What the scheduler's benchmarks have in common: figures as JSON lines, and lists of tasks.
+// Shared by the scheduler's benchmarks: figures as JSON lines, and lists of tasks.
 #pragma once
 
 #include <chrono>
@@ -13,19 +13,19 @@
 
 namespace dutiful::bench {
 
-// Half past ten in UTC: tasks of `hourly` are due thirty minutes later, those of `rarely` never are
+// 10:30 UTC. Tasks of `hourly` are due thirty minutes later, and tasks of `rarely` are never due
 // while a benchmark runs.
 inline constexpr Instant begin = std::chrono::sys_days{std::chrono::year{2025} / 3 / 3} +
                                  std::chrono::hours{10} + std::chrono::minutes{30};
 inline constexpr const char* hourly = "0 * * * *";
 inline constexpr const char* rarely = "0 0 1 1 *";
 
-// Prints {"figure": name, "tasks": tasks, …} with what was measured, its limit among it.
+// Prints {"figure": name, "tasks": tasks, …} with the measured values and their limit.
 void print_figure(const std::string& name, std::size_t tasks, const nlohmann::json& measured);
 
 [[nodiscard]] std::string name_of(std::size_t number);
 [[nodiscard]] std::vector<TaskConfig> configs(std::size_t tasks, const char* cron);
-// Each with a callback of its own.
+// Each task has its own callback.
 template <typename F>
 [[nodiscard]] std::vector<Registration> registrations(std::size_t tasks,
                                                       const char* cron,
@@ -53,10 +53,10 @@ template <typename Work>
   return seconds_since(start);
 }
 
-// The value that so many of a hundred are not above. Sorts them.
+// The given percentile. Sorts the values.
 [[nodiscard]] double percentile(std::vector<double>& values, double percent);
 
-// The resident set of this process now, in bytes.
+// The current resident set of this process in bytes.
 [[nodiscard]] std::size_t resident_bytes();
 
 }  // namespace dutiful::bench

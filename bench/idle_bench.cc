@@ -1,4 +1,4 @@
-// A time in which nothing is due, for callgrind; and what looking at every task each minute takes.
+// A time in which nothing is due, for callgrind, and the cost of examining every task each minute.
 
 #include <iostream>
 
@@ -12,7 +12,7 @@
 
 using namespace dutiful;
 
-// Found by callgrind by their names.
+// callgrind finds these by name.
 extern "C" __attribute__((noinline)) std::size_t idle_hour(Engine& engine) {
   std::size_t starts = 0;
   for (int minute = 1; minute <= 60; ++minute) {

@@ -1,5 +1,4 @@
-// initialize(): a list that is new, one that is all known, and one of which a hundredth has
-// changed.
+// initialize() with a new list, an unchanged one, and one with a hundredth changed.
 
 #include <algorithm>
 
@@ -13,7 +12,7 @@
 namespace dutiful::bench {
 namespace {
 
-// A process has a scheduler once; the list is the caller's to make, and not counted.
+// A process creates its scheduler once. The caller makes the list, so that is not measured.
 double initialized(const std::string& path, std::vector<Registration> list) {
   Scheduler scheduler{{.state = path, .zone = Zone::utc()}};
   return seconds_of([&] { scheduler.initialize(std::move(list)); });

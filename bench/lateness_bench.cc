@@ -1,7 +1,7 @@
-// One task among many, on the real clock: how late it starts, beside a bare timer, and beside a
-// timer followed by one fdatasync(), without which no start is durable.
+// One task among many, on the real clock: how late it starts, compared with a bare timer, and with
+// a timer followed by one fdatasync(), without which no start is durable.
 //
-// The task fails and is tried again after 20 ms, so that every start has an exact instant.
+// The task fails and is retried after 20 ms, so that every start has an exact instant.
 
 #include <latch>
 
@@ -82,7 +82,7 @@ void lateness(std::size_t tasks, Place place) {
     throw std::runtime_error("once more");
   };
   scheduler.initialize(std::move(list));
-  BareTimer bare = bare_timer(directory.file("bare"));  // meanwhile: both meet the same load
+  BareTimer bare = bare_timer(directory.file("bare"));  // at the same time, under the same load
   done.wait();
   scheduler.stop();
   nlohmann::json figure;

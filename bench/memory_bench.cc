@@ -1,4 +1,4 @@
-// What a task takes of memory, beyond its name and its expression.
+// The memory of a task beyond its name and its expression.
 
 #include <malloc.h>
 #include <nlohmann/json.hpp>
@@ -16,7 +16,7 @@ void memory(std::size_t tasks) {
   const auto before = mallinfo2();
   std::size_t texts = 0;
   {
-    // Each task has a callback of its own, which is not the scheduler's: eight bytes of it.
+    // Each task has its own callback, eight bytes that are not the scheduler's.
     std::vector<Registration> list;
     list.reserve(tasks);
     for (std::size_t i = 0; i < tasks; ++i) {

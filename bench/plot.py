@@ -55,7 +55,7 @@ def plot(title, x_name, y_name, series):
         for x, y in points:
             out.append(f'<circle cx="{place_x(x):.1f}" cy="{place_y(y):.1f}" r="3" fill="{colour}"/>')
         ends.append([place_y(points[-1][1]), name, colour])
-    # The names stand beside the ends of their lines, and not on each other.
+    # The names are beside the ends of their lines and do not overlap.
     ends.sort()
     for above, below in zip(ends, ends[1:]):
         below[0] = max(below[0], above[0] + 15)

@@ -1,4 +1,4 @@
-// After a crash: from the start of the process until the last interrupted run is started again.
+// After a crash: from the start of the process until the last interrupted run has restarted.
 
 #include <atomic>
 #include <chrono>
@@ -23,7 +23,7 @@ double steady_seconds() {
   return std::chrono::duration<double>{std::chrono::steady_clock::now().time_since_epoch()}.count();
 }
 
-// The state as a scheduler leaves it that is killed while the first tasks run.
+// The state of a scheduler that was killed while the first tasks ran.
 void write_state(const std::string& path, std::size_t tasks, std::size_t orphans) {
   const auto store = open_sqlite_store(path);
   const Instant now = std::chrono::floor<Duration>(std::chrono::system_clock::now());

@@ -81,32 +81,36 @@ def table(rows):
 
 
 SECTIONS = [
-    ("Initialize", "initialize.", "Cold: every task is new. Warm: every task is known. Overridden: one in a hundred"
-     " has another retry delay. The limit is SQLite by its own interface, same rows, same run. The bare insert opens the file twice, once to make the tables, which shows below 100,000"
-     " tasks: ratios under 1 there say nothing."),
-    ("Initialize, instructions", "instructions.initialize", "What initialize() takes for each task, SQLite's part in it: all three of the"
-     " above, one after the other. Instructions do not depend on who else uses the machine."),
-    ("Burst", "burst.", "Tasks with empty callbacks, all due at one instant; each start is durable before it"
-     " happens, each end when it is counted. The limit is the same rows updated twice by SQLite's own interface, 4,096"
-     " to a transaction."),
-    ("Lateness", "lateness.", "One task among many on the real clock, woken every 20 ms by its retry delay, beside a"
-     " bare timerfd, and a timerfd followed by one write and fdatasync, in the same seconds. A start is durable before"
-     " it happens, so with SQLite the second is its limit."),
-    ("Memory", "memory", "After initialize, with SQLite and a callback of its own for each task."),
-    ("Stop", "stop", "Until stop() has returned; the runs end as it is called. The limit is to free the list that was"
-     " handed to initialize(), names and callbacks, for that is most of what it does."),
-    ("Recovery", "recovery", "From the start of a process until the last of its predecessor's interrupted runs is"
-     " started again."),
-    ("Downtime", "downtime", "From initialize() until the last of tasks that are due every minute has started, after nobody was there for"
-     " so long, with a sink for the events, each of which says how many pulses were missed; and without. In America/New_York."),
-    ("Idle", "idle.", "An hour in which nothing is due, and what matching every expression each minute takes."),
-    ("Theory", "simulate.", "A year of tasks that run every minute, in virtual time, judged while it is played."),
-    ("Verify", "verify", "`dutiful verify` on a trace, and the most memory it took."),
-    ("Peers", "peer.", "`peer.burst`: empty callbacks without a store, all due at one instant, one after the other, once each;"
-     " registering is not counted; all wake by the real clock. APScheduler has eight threads; croner tells milliseconds."
-     " `peer.commands`: the same tiny command through /bin/sh, all due at one minute, in adjacent minutes. cron stores"
-     " nothing, opens a PAM session for each command and wakes about a second after the minute; dutiful records each start"
-     " and end in SQLite and runs 64 at one time. Ratios are to dutiful: above 1, dutiful needs less."),
+    ("Initialize", "initialize.", "Cold: every task is new. Warm: every task is known. Overridden: one task in a"
+     " hundred has a different retry delay. The limit is SQLite used directly, with the same rows in the same run."
+     " The bare insert opens the file twice, once to create the tables. This is noticeable below 100,000 tasks, so"
+     " ratios below 1 there mean nothing."),
+    ("Initialize, instructions", "instructions.initialize", "Instructions of initialize() per task, including those"
+     " of SQLite: all three cases above, one after the other. Instruction counts do not depend on other load on the"
+     " machine."),
+    ("Burst", "burst.", "Tasks with empty callbacks, all due at one instant. Each start is durable before it"
+     " happens, and each end when it is counted. The limit is to update the same rows twice with SQLite directly,"
+     " 4,096 per transaction."),
+    ("Lateness", "lateness.", "One task among many on the real clock, due every 20 ms because of its retry delay. In"
+     " the same seconds, a bare timerfd and a timerfd followed by one write and fdatasync are measured. A start is"
+     " durable before it happens, so with SQLite the second is the limit."),
+    ("Memory", "memory", "After initialize(), with SQLite and a separate callback for each task."),
+    ("Stop", "stop", "Until stop() returns; the runs end when it is called. The limit is to free the list that was"
+     " passed to initialize(), names and callbacks, because that is most of the work."),
+    ("Recovery", "recovery", "From the start of a process until it has restarted the last interrupted run of its"
+     " predecessor."),
+    ("Downtime", "downtime", "From initialize() until the last task has started, after downtime of this length; all"
+     " tasks are due every minute. Measured with a sink, whose events contain the number of missed pulses, and"
+     " without one. The zone is America/New_York."),
+    ("Idle", "idle.", "An hour in which nothing is due, compared with matching every expression each minute."),
+    ("Theory", "simulate.", "A year of tasks that run every minute, in virtual time, judged during the simulation."),
+    ("Verify", "verify", "`dutiful verify` on a trace, and its peak memory."),
+    ("Peers", "peer.", "`peer.burst`: empty callbacks without a store, all due at one instant. The libraries are"
+     " measured one after the other, once each, on the real clock and without registration. APScheduler has eight"
+     " threads; croner reports whole milliseconds. `peer.commands`: the same tiny command through /bin/sh, all due"
+     " at one minute; the daemons are measured in adjacent minutes. cron stores nothing, opens a PAM session for"
+     " each command and wakes up about a second after the minute. dutiful records each start and end in SQLite and"
+     " runs 64 commands at a time. Ratios are relative to dutiful: above 1, dutiful needs less."),
 ]
 
 
@@ -134,8 +138,9 @@ def growth(figures):
     return [
         "## Growth",
         "",
-        "The line time = fixed + each × tasks with the least relative errors, and how far from it the worst point lies. Linear is"
-        " what the theory's budgets allow. What is fixed is mostly the disk: a few fdatasync().",
+        "The line time = fixed + each × tasks with the smallest relative errors, and the largest deviation from it."
+        " The budgets of the theory allow linear growth. The fixed part is mostly the disk: a few calls of"
+        " fdatasync().",
         "",
         "| figure | tasks | fixed | each | farthest |",
         "|---|--:|--:|--:|--:|",
@@ -188,9 +193,9 @@ def main():
         f"Commit {host['commit']}, {host['date']}, {host['processor']}, {host['cores']} cores, {host['memory_gib']} GiB;"
         f" load average at the end {host['load'][0]} over one minute, {host['load'][2]} over fifteen.",
         "",
-        "The machine is shared: a load above the number of cores means that others were at work, and times are longer than"
-        " on a machine of one's own, by half and more. Ratios within a run and instruction counts are what to"
-        " compare. What was measured in several rounds is given as the median. `./do bench` makes this report.",
+        "The machine is shared: a load above the number of cores means that other work was running, and times are"
+        " longer than on a dedicated machine, by 50 % or more. Compare ratios within a run, and instruction counts."
+        " Figures measured in several rounds are medians. `./do bench` creates this report.",
         "",
     ]
     drawn = plots(figures, folder)

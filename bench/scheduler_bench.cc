@@ -1,5 +1,5 @@
-// The scheduler with many tasks: prints JSON lines, each a figure beside the limit of the machine
-// that it is to be held against, measured in the same process.
+// The scheduler with many tasks. Prints JSON lines, each a figure and the limit of the machine that
+// it is compared with, measured in the same process.
 
 #include <cstdlib>
 #include <functional>

@@ -49,7 +49,7 @@ double stop_seconds(std::size_t tasks, std::size_t running) {
   });
 }
 
-// What stop() cannot do without: the list is the scheduler's, and goes with it.
+// The unavoidable part of stop(): it destroys the list, which belongs to the scheduler.
 double bare_free_seconds(std::size_t tasks) {
   auto list = registrations(tasks, rarely);
   return seconds_of([&] { std::vector<Registration>{}.swap(list); });

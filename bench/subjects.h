@@ -1,4 +1,4 @@
-// The subjects of scheduler_bench: each prints its figures with their limits, measured in the same
+// The subjects of scheduler_bench. Each prints its figures with their limits, measured in the same
 // process.
 #pragma once
 
@@ -20,8 +20,8 @@ void recovery(std::size_t tasks);
 void downtime(std::size_t tasks);
 void simulated_year(std::size_t tasks);
 
-// A process that `recovery` starts: prints how long after `started`, in seconds of the steady
-// clock, the last of so many interrupted runs is started again.
+// Runs in a process that `recovery` starts. Prints how long after `started`, in seconds of the
+// steady clock, the last of this many interrupted runs has restarted.
 void recover(const std::string& state, std::size_t tasks, std::size_t orphans, double started);
 
 }  // namespace dutiful::bench

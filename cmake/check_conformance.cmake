@@ -1,5 +1,5 @@
-# Every test that docs/conformance.md names, such as `T3.*` or `Stores.keep_names_of_any_bytes`, is
-# one of the sources, and no row of its tables ends without saying what pins it.
+# Every test that docs/conformance.md names, such as `T3.*` or `Stores.keep_names_of_any_bytes`,
+# exists, and every row of its tables names a test or a reason.
 cmake_minimum_required(VERSION 3.25)
 
 set(tests)

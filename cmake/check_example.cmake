@@ -1,4 +1,4 @@
-# The page must hold the example, letter for letter.
+# The page must contain the example, letter for letter.
 file(READ ${PAGE} page)
 file(READ ${EXAMPLE} example)
 string(FIND "${page}" "```cpp\n${example}```" position)

@@ -1,5 +1,5 @@
-# Reads the #include lines of a folder: they may name its own folder and those of MAY_USE, and the
-# public headers that these stand behind.
+# The #include lines of a folder may name only the folder itself, the folders in MAY_USE, and the
+# public headers that belong to them.
 cmake_minimum_required(VERSION 3.25)
 string(REPLACE "," ";" allowed "${MAY_USE}")
 list(APPEND allowed ${LAYER})

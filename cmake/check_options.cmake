@@ -1,4 +1,4 @@
-# Every option that --help names stands in the completions of each shell, and in the manual page.
+# Every option in --help is in the completions of each shell and in the manual page.
 cmake_minimum_required(VERSION 3.25)
 
 function(help out)

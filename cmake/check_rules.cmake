@@ -1,11 +1,11 @@
-# Every rule that is cited exists in docs/rules.md, and every rule of docs/rules.md has a row with a
-# test in the first table of docs/conformance.md.
+# Every cited rule exists in docs/rules.md, and every rule in docs/rules.md has a row with a test in
+# the table "Rules" of docs/conformance.md.
 #
 # docs/rules.md: "## T. Time" begins a section, "**T1. …**" or a table row "| S1 | …" is a rule. A
 # section without rules, such as E, is cited and tested as a whole. A section whose heading says
 # "not part of this release" needs no tests.
 #
-# What counts as a citation:
+# These are citations:
 #   - a word such as K3, H12 or EA6 in a comment or in a document;
 #   - a letter after "RULES", as in RULES E, or at the beginning of a comment, as in "// V: …";
 #   - "Section K of the rules";
@@ -15,7 +15,7 @@ cmake_minimum_required(VERSION 3.25)
 
 set(not_rules C0)  # control characters
 
-# Reads a file so that it may become a list: without semicolons, brackets and backslashes.
+# Reads a file without semicolons, brackets and backslashes, so that it can become a list.
 function(read_text out file)
   file(READ ${file} text)
   string(REGEX REPLACE "[][;\\]" "," text "${text}")
@@ -59,7 +59,7 @@ if(count LESS 10)
   message(FATAL_ERROR "${rules_file} has too few rules: ${rules}")
 endif()
 
-# The rows of the first table of docs/conformance.md, as in "| I6-I8 | … | `I6.*` |".
+# The rows of the table "Rules", as in "| I6-I8 | … | `I6.*` |".
 set(table_file ${SOURCE}/docs/conformance.md)
 read_text(text ${table_file})
 if(NOT text MATCHES "\n## Rules\n")
@@ -97,9 +97,9 @@ foreach(id ${rules})
   endif()
 endforeach()
 
-# The citations. Both functions add what they find to the list `cited` of their caller.
+# The citations. Both functions add their findings to the list `cited` of their caller.
 
-# The words of a variable's value that are ids.
+# The words in a variable's value that are ids.
 function(cite_words variable)
   string(REGEX REPLACE "T[0-9][0-9]:[0-9][0-9]" "" words "${${variable}}")  # times
   string(REGEX REPLACE "[^A-Za-z0-9_]+" ";" words "${words}")
@@ -107,7 +107,7 @@ function(cite_words variable)
   set(cited ${cited} ${words} PARENT_SCOPE)
 endfunction()
 
-# What the parentheses of a pattern match in a variable's value.
+# The parts of a variable's value that match the parentheses of a pattern.
 function(cite_matches variable pattern)
   string(REGEX MATCHALL "${pattern}" found "${${variable}}")
   list(TRANSFORM found REPLACE "${pattern}" "\\1")
@@ -130,7 +130,7 @@ foreach(file ${files} ${SOURCE}/README.md ${SOURCE}/CONTRIBUTING.md ${SOURCE}/CH
     cite_matches(text "// ([A-Z])[,:] ")
     string(REPLACE ";//" "" text "${text}")  # a sentence may go on in the next line
   elseif(file STREQUAL table_file)
-    # The models of the older seeds have ids of their own.
+    # The models of the older seeds have their own ids.
     string(REGEX REPLACE "### The model of seed-00[01]\n(\n|[^#\n][^\n]*\n)*" "" text "${text}")
   endif()
   cite_words(text)

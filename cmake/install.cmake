@@ -1,10 +1,11 @@
-# The library as users get it: one archive of all layers, the public headers, and what finds them.
+# The installed library: one archive of all layers, the public headers, and the files by which CMake
+# and pkg-config find them.
 include(CMakePackageConfigHelpers)
 include(GNUInstallDirs)
 find_package(SQLite3 REQUIRED)
 find_package(Threads REQUIRED)
 
-set(layers text sync files time cron trace theory events core store engine runtime)
+set(layers text sync posix files time cron trace theory events core store engine runtime)
 set(objects)
 foreach(layer ${layers})
   get_target_property(type dutiful_${layer} TYPE)
@@ -28,7 +29,7 @@ install(FILES packaging/completions/_dutiful
   DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
 install(FILES packaging/completions/dutiful.fish
   DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
-# The paths in the units follow the prefix, which may be chosen when installing.
+# The paths in the units follow the prefix, which may be chosen at installation.
 install(CODE "
   set(bindir \${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_BINDIR})
   set(sysconfdir \${CMAKE_INSTALL_PREFIX}/etc)
@@ -54,7 +55,7 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/dutifulConfigVersion.cmak
 install(FILES ${PROJECT_BINARY_DIR}/dutifulConfig.cmake ${PROJECT_BINARY_DIR}/dutifulConfigVersion.cmake
   DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/dutiful)
 
-# Paths from the file itself, so that the prefix may be chosen when installing.
+# Paths relative to the file itself, so that the prefix may be chosen at installation.
 file(RELATIVE_PATH to_headers /${CMAKE_INSTALL_LIBDIR}/pkgconfig /${CMAKE_INSTALL_INCLUDEDIR})
 file(WRITE ${PROJECT_BINARY_DIR}/dutiful.pc
 "Name: dutiful

@@ -1,9 +1,9 @@
-# One folder of src/ is one layer is one library, and may touch only the layers it names:
+# Each folder of src/ is a layer and a library, and may use only the layers it names:
 #
 #   dutiful_layer(cron USES time text LINKS something SOURCES parse.cc … TESTS parse_test.cc …)
 #
-# Two tests hold it to that. links.cron links the whole layer, every object of it, with nothing but
-# the layers it names; includes.cron reads its #include lines. Unit tests become cron_tests.
+# Two tests enforce this. links.cron links every object of the layer with only the layers it names;
+# includes.cron checks its #include lines. Unit tests become cron_tests.
 function(dutiful_layer name)
   cmake_parse_arguments(PARSE_ARGV 1 layer "" "" "USES;LINKS;SOURCES;TESTS")
   set(target dutiful_${name})
@@ -38,19 +38,19 @@ function(dutiful_layer name)
   endif()
 endfunction()
 
-# Every test of an executable becomes a test of ctest's.
+# Registers every test of an executable with ctest.
 function(dutiful_discover_tests target)
   include(GoogleTest)
   gtest_discover_tests(${target} DISCOVERY_MODE PRE_TEST TEST_PREFIX ${target}. ${ARGN})
 endfunction()
 
-# These tests walk through every minute of years: for them to be compiled quickly would not pay.
+# For tests that walk through every minute of years: optimizing them saves more time than it costs.
 function(dutiful_optimize)
   set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Debug>:-O1>)
 endfunction()
 
-# For a layer with tests about descriptors that have run out, and those that these tests reach. To
-# check an object's type UBSan opens a pipe, and takes the object for invalid where it gets none.
+# For layers with tests in which descriptors run out, and the layers that these tests reach. UBSan
+# opens a pipe to check an object's type, and reports the object as invalid if it gets none.
 function(dutiful_tested_without_descriptors layer)
   if(DUTIFUL_TESTS AND CMAKE_CXX_FLAGS MATCHES "-fsanitize=[a-z,]*undefined")
     target_compile_options(${layer}_tests PRIVATE -fno-sanitize=vptr)

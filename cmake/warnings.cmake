@@ -3,8 +3,8 @@ add_library(dutiful_warnings INTERFACE)
 target_compile_options(dutiful_warnings INTERFACE
   -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror)
 
-# Instrumented, GCC 12 takes the variant of an event's field for uninitialized where it is moved.
-# The release build, which is the one that ships, keeps the warning.
+# In instrumented builds, GCC 12 wrongly reports the variant of an event's field as uninitialized
+# when it is moved. The release build, which ships, keeps the warning.
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_FLAGS MATCHES "-fsanitize=address")
   target_compile_options(dutiful_warnings INTERFACE -Wno-maybe-uninitialized)
 endif()

@@ -4,7 +4,7 @@
 
 using namespace std::chrono_literals;
 
-void backup() {}  // throws if it fails, and is retried
+void backup() {}  // a callback fails by throwing; the run is then retried
 void report(const dutiful::RunInfo& run) {
   std::cout << run.key() << '\n';
 }

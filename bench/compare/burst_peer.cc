@@ -1,5 +1,5 @@
-// Many tasks of dutiful that are due at one instant: prints when they started after it. As its
-// peers do, it stores nothing and wakes by the real clock, so the instant is the next full minute.
+// Many tasks of dutiful, all due at one instant: prints how long after it they started. Like its
+// peers, it stores nothing and uses the real clock, so the instant is the next full minute.
 //
 //   burst_peer TASKS
 
@@ -18,7 +18,7 @@ namespace {
 using namespace std::chrono;
 
 void burst(std::size_t tasks) {
-  // Enough time to register them all, which is not measured.
+  // Enough time to register all tasks, which is not measured.
   const auto due = ceil<minutes>(system_clock::now() + 3s + tasks * 5us);
   const hh_mm_ss time{due - floor<days>(due)};
   const std::string cron = std::to_string(time.minutes().count()) + " " +
@@ -33,7 +33,7 @@ void burst(std::size_t tasks) {
                              .callback = [&] { starts[next++] = system_clock::now(); },
                              .retry_delay = 1min});
   }
-  // The bound is not what is measured: robfig/cron and croner have none.
+  // No limit, as in robfig/cron and croner.
   dutiful::Scheduler scheduler{{.max_concurrent = 8192, .zone = dutiful::Zone::utc()}};
   scheduler.initialize(std::move(registrations));
   if (system_clock::now() > due) {

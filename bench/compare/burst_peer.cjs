@@ -1,8 +1,8 @@
-// Many jobs of croner that are due at one instant: prints when they started after it.
+// Many jobs of croner, all due at one instant: prints how long after it they started.
 const { Cron } = require("croner");
 
 const tasks = Number(process.argv[2]);
-// Enough time to register them all, which is not measured.
+// Enough time to register all jobs, which is not measured.
 const due = Math.ceil(Date.now() / 1000 + 3 + tasks * 0.0005) * 1000;
 const starts = [];
 for (let i = 0; i < tasks; ++i) {

@@ -1,4 +1,4 @@
-// Many entries of robfig/cron that are due at one instant: prints when they started after it.
+// Many entries of robfig/cron, all due at one instant: prints how long after it they started.
 package main
 
 import (
@@ -28,7 +28,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, "burst_peer: how many tasks?", err)
 		os.Exit(1)
 	}
-	// Enough time to register them all, which is not measured.
+	// Enough time to register all entries, which is not measured.
 	due := time.Now().Add(3*time.Second + time.Duration(tasks)*3*time.Microsecond).Truncate(time.Second)
 	starts := make([]int64, tasks)
 	var next int64
@@ -49,7 +49,7 @@ func main() {
 		os.Exit(1)
 	}
 	<-done
-	time.Sleep(100 * time.Millisecond) // the last few may still be writing down when they started
+	time.Sleep(100 * time.Millisecond) // the last few may still be recording their start
 	sort.Slice(starts, func(i, j int) bool { return starts[i] < starts[j] })
 	fmt.Println(float64(starts[0])/1e9, float64(starts[tasks/2])/1e9, float64(starts[tasks-1])/1e9)
 }

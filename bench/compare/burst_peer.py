@@ -1,4 +1,4 @@
-"""Many jobs of APScheduler that are due at one instant: prints when they started after it."""
+"""Many jobs of APScheduler, all due at one instant: prints how long after it they started."""
 
 import datetime
 import sys
@@ -25,7 +25,7 @@ scheduler = BackgroundScheduler(
     executors={"default": ThreadPoolExecutor(8)},
     job_defaults={"misfire_grace_time": None},
 )
-# Enough time to register them all, which is not measured.
+# Enough time to register all jobs, which is not measured.
 due = int(time.time() + 3 + tasks * 0.0005)
 trigger = DateTrigger(datetime.datetime.fromtimestamp(due, datetime.timezone.utc))
 for _ in range(tasks):

@@ -1,23 +1,23 @@
-// dutiful as one of the peers of this comparison, and the writer of the set that all of them run.
+// dutiful as one of the peers in this comparison. Also writes the set that all peers run.
 //
 //   cron_peer set           prints the set
-//   cron_peer answer FILE   answers the set in the file, and says how long one call took
+//   cron_peer answer FILE   answers the set in the file and prints the time of one call
 //
-// A set is lines of fields between tabs. Times are seconds since 1970 in UTC:
+// A set is lines of fields separated by tabs. Times are seconds since 1970 in UTC:
 //
 //   zone        America/New_York
-//   expression  30 2 * * *                           each expression meets …
+//   expression  30 2 * * *                           each expression is asked about …
 //   instant     1710054000                           … each instant; only these are timed
 //   case        1710054000  30 2 * * *               one expression at one instant
 //
-// Every peer reads it and answers with such lines:
+// Every peer reads the set and answers with lines like these:
 //
 //   answer      1710054000  30 2 * * *  1710138600   or, instead of the time, `!` and the reason
 //   parse       96.1                                 nanoseconds of one call, on average
 //   next        84.3
 //
-// An expression that a peer does not answer is left out of its timings, so that they compare calls
-// that did the same.
+// An expression that a peer does not answer is left out of its timings, so that the compared calls
+// do the same work.
 
 #include <array>
 #include <fstream>
@@ -54,17 +54,18 @@ seconds::rep to_seconds(Instant instant) {
   return std::chrono::floor<seconds>(instant).time_since_epoch().count();
 }
 
-// Random instants seldom meet the hours in which the clocks change, and there the peers differ. So
-// a second set looks at every transition of a few years, from just before it and from just after.
+// Random instants rarely fall into the hours in which the clocks change, and there the peers
+// differ. So a second set covers every transition of a few years, from just before it and from just
+// after.
 void add_cases_near_transitions(const Zone& zone, std::vector<Case>& cases) {
   constexpr std::array expressions{
-      "* * * * *",       // dense: the repeated hour in full, and nothing in the gap
-      "30 * * * *",      // every hour, whichever
+      "* * * * *",       // dense: all of the repeated hour, and nothing in the gap
+      "30 * * * *",      // every hour
       "30 1 * * *",      // repeated in autumn
       "30 2 * * *",      // skipped in spring
-      "0,30 1-3 * * *",  // on both sides of either
-      "0 3 * * *",       // the minute with which the gap ends
-      "30 1 1-31 * 0",   // every day, since the range counts as restricted
+      "0,30 1-3 * * *",  // on both sides of either transition
+      "0 3 * * *",       // the minute that ends the gap
+      "30 1 1-31 * 0",   // every day, because the range counts as restricted
   };
   constexpr std::array<Duration, 6> distances{-12h, -45min, -1min, 0min, 15min, 75min};
   const Instant end = std::chrono::sys_days{2031y / 1 / 1};
@@ -76,7 +77,7 @@ void add_cases_near_transitions(const Zone& zone, std::vector<Case>& cases) {
   }
 }
 
-// The one month that lacks two days or more: whoever counts on past its end lands behind 1 March.
+// The only month that lacks two or more days: a search that counts past its end skips 1 March.
 void add_cases_in_february(std::vector<Case>& cases) {
   for (auto year = 2024y; year <= 2030y; ++year) {
     for (const char* expression : {"0 12 1,31 * *", "0 12 1-2 * 6"}) {
@@ -123,7 +124,7 @@ Set read_set(std::istream& input) {
   return set;
 }
 
-// The mean of one call in nanoseconds, over as many passes of `calls` calls as fill a second.
+// The mean time of one call in nanoseconds, over as many passes of `calls` calls as fill a second.
 template <typename Pass>
 double mean_of_call(std::size_t calls, Pass pass) {
   using Clock = std::chrono::steady_clock;
@@ -161,7 +162,7 @@ void answer(const Set& set) {
       print_answer(calendar, crons.back(), {text, instant});
   }
 
-  // Only now: the answers have warmed up whatever a peer needs to have warmed up.
+  // Only now, because the answers have warmed up the caches of a peer.
   const double parse = mean_of_call(set.expressions.size(), [&] {
     for (const std::string& text : set.expressions)
       benchmark::DoNotOptimize(CronExpression::parse(text));

@@ -1,4 +1,4 @@
-"""The set through croniter. See cron_peer.cc for what is read and written.
+"""Runs the set through croniter. cron_peer.cc describes the input and the output.
 
   croniter_peer.py pytz|dateutil SET
 
@@ -29,7 +29,7 @@ for line in open(sys.argv[2], encoding="utf-8"):
 
 
 def answer(text, after):
-    """Prints the answer, and says whether there was one."""
+    """Prints the answer and returns whether there was one."""
     try:
         result = int(croniter(text, after).get_next(float))
     except CroniterError as error:
@@ -39,7 +39,7 @@ def answer(text, after):
 
 
 def mean_of_call(calls, one_pass):
-    """The mean of one call in nanoseconds, over as many passes as fill a second."""
+    """The mean time of one call in nanoseconds, over as many passes as fill a second."""
     passes = 0
     begin = time.perf_counter_ns()
     while time.perf_counter_ns() < begin + 1e9:

@@ -1,4 +1,4 @@
-"""Gives commands that are due at one minute to a daemon, and prints when they started after it.
+"""Gives commands that are due at one minute to a daemon, and prints how long after it they started.
 
 daemon_peer.py cron|dutiful COMMANDS FOLDER CRON PROGRAMS: in a process namespace of its own, where
 every process but this one, its parent and the daemon is one that the daemon started. Both daemons
@@ -44,7 +44,7 @@ def most_resident_mib(process):
 
 
 def wait(daemon, due, happened, what):
-    """The seconds after the minute at which it has happened."""
+    """How many seconds after the minute it happened."""
     while not happened():
         if daemon.poll() is not None:
             sys.exit(f"daemon_peer: the daemon has ended with {daemon.returncode}")
@@ -61,7 +61,7 @@ def main():
     stamps.touch()
     command = f"{programs}/stamp {stamps}"
 
-    # Ten seconds are enough to read what is to be run, which is not measured.
+    # Ten seconds are enough to read the list of commands, which is not measured.
     due = (int(time.time()) + 10 + 59) // 60 * 60
     start, program = (cron, cron_program) if name == "cron" else (dutiful, f"{programs}/dutiful")
     daemon = start(commands, command, time.gmtime(due), folder, program)

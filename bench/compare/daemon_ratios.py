@@ -1,4 +1,4 @@
-"""Reads what daemon_peer.py has printed, dutiful first, and prints it as figures with ratios to dutiful."""
+"""Reads the output of daemon_peer.py, dutiful first, and prints figures with ratios to dutiful."""
 
 import json
 import sys

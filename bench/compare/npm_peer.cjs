@@ -1,8 +1,8 @@
-// The set through a package of npm. See cron_peer.cc for what is read and written.
+// Runs the set through a package of npm. cron_peer.cc describes the input and the output.
 //
 //   npm_peer.cjs cron-parser|croner SET [INSTANTS]
 //
-// The number says how many of the instants are enough, for a package that takes long.
+// INSTANTS limits the number of instants, for a slow package.
 'use strict';
 
 const fs = require('node:fs');
@@ -41,7 +41,7 @@ const {parse, next} = peers[name]();
 
 const lines = [];
 
-// Notes the answer, and says whether there was one.
+// Records the answer and returns whether there was one.
 function answer(text, after) {
   let result;
   try {
@@ -54,7 +54,7 @@ function answer(text, after) {
   return typeof result === 'number';
 }
 
-// The mean of one call in nanoseconds, over as many passes as fill a second.
+// The mean time of one call in nanoseconds, over as many passes as fill a second.
 function meanOfCall(calls, pass) {
   let passes = 0;
   let elapsed = 0;

@@ -1,4 +1,4 @@
-"""The next due minute of a cron expression, found in a plain way, under rules that can be bent.
+"""Finds the next due minute of a cron expression in a plain way, under rules that can be changed.
 
 With the rules as they stand it is a second opinion on dutiful. With one of them bent it says what a
 library that breaks this rule would answer, and so what it is that a library gets wrong.
@@ -71,7 +71,7 @@ def day_matches(fields, month, day, weekday, rules):
 
 
 def matching_days(fields, first, rules):
-    """The days that an expression chooses, as midnights, from one on."""
+    """The days that an expression matches, as midnights, from a given day on."""
     day = first
     end = first + YEARS_MAX * 366 * DAY
     while day < end:
@@ -109,7 +109,7 @@ class Search:
         return self.offset_of_local(local.replace(tzinfo=None), local.fold, rules)
 
     def civil(self, instant, rules):
-        """What the clocks show at an instant."""
+        """The local time at an instant."""
         shown = datetime.datetime.fromtimestamp(instant + self.offset(instant, rules), UTC)
         return shown.replace(tzinfo=None)
 
@@ -132,7 +132,7 @@ class Search:
         return {"never": [], "later": [with_before], "earlier": [with_after]}[rules.skipped]
 
     def next(self, expression, after, rules=Rules()):
-        """The first due instant after one, all in seconds since 1970; None if there is none."""
+        """The first due instant after a given one, in seconds since 1970; None if there is none."""
         fields = parse(expression)
         today = self.local(after).replace(tzinfo=None, fold=0, hour=0, minute=0, second=0)
         for day in matching_days(fields, today, rules):

@@ -1,7 +1,7 @@
-// The set through robfig/cron. See cron_peer.cc for what is read and written.
+// Runs the set through robfig/cron. cron_peer.cc describes the input and the output.
 //
-// A schedule without a zone of its own is local to the time it is asked about, as the library
-// documents. CRON_TZ=… in the text would load the zone again for every expression that is parsed.
+// A schedule without a zone uses the zone of the time it is asked about, as the library documents.
+// CRON_TZ=… in the text would load the zone again for every expression.
 package main
 
 import (
@@ -56,7 +56,7 @@ func read(path string) {
 	}
 }
 
-// Prints the answer, and says whether there was one.
+// Prints the answer and returns whether there was one.
 func answer(schedule cron.Schedule, err error, text string, after time.Time) bool {
 	fmt.Fprintf(output, "answer\t%d\t%s\t", after.Unix(), text)
 	if err != nil {
@@ -72,7 +72,7 @@ func answer(schedule cron.Schedule, err error, text string, after time.Time) boo
 	return true
 }
 
-// The mean of one call in nanoseconds, over as many passes as fill a second.
+// The mean time of one call in nanoseconds, over as many passes as fill a second.
 func meanOfCall(calls int, pass func()) float64 {
 	passes := 0
 	begin := time.Now()

@@ -1,5 +1,5 @@
-// The command that daemons are given to run: adds the instant it started at to a file, and ends.
-// Linked statically, so that it takes as little of the time as a program can.
+// The command that the daemons run: appends the instant of its start to a file and ends. It is
+// linked statically to take as little time as possible.
 //
 //   stamp FILE: eight bytes, nanoseconds since 1970
 

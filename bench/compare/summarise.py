@@ -124,9 +124,9 @@ def main():
     comparison.print_table()
     wrong = comparison.judge()
     print(
-        "\nThe hard cases lie within hours of the transitions of 2024 to 2030, or at the end of"
-        " February. A slow peer meets fewer of the random instants. Wrong is what differs from"
-        " RULES T2 to T5, C1 and C4, even where a peer documents it as its choice."
+        "\nThe hard cases are within hours of the transitions from 2024 to 2030, or at the end of"
+        " February. Slow peers are asked about fewer of the random instants. An answer is wrong if"
+        " it differs from RULES T2 to T5, C1 and C4, even if the peer documents the difference."
     )
     for peer in comparison.peers:
         comparison.print_disagreements(peer)

@@ -29,7 +29,7 @@ def take_first_occurrence(search, rules, after, answer):
     return min(search.instants(search.civil(answer, rules), rules))
 
 
-SKIPPED = "The clocks jump over it, so it is not due that day, neither earlier nor later (T3)."
+SKIPPED = "The clocks skip the minute, so it is not due that day, neither earlier nor later (T3)."
 
 SUSPICIONS = [
     Suspicion(
@@ -49,54 +49,55 @@ SUSPICIONS = [
     ),
     Suspicion(
         "a repeated minute runs only the first time",
-        "The clocks show the minute twice, and it is due both times (T4). Running it once is a"
-        " policy there, but not the default.",
+        "The minute occurs twice and is due both times (T4). Running it once is only a policy, not"
+        " the default.",
         {"repeated": "first"},
     ),
     Suspicion(
         "a repeated minute runs only the second time",
-        "The clocks show the minute twice, and it is due both times (T4). Even the policy that runs"
-        " it once takes the first time.",
+        "The minute occurs twice and is due both times (T4). Even the policy that runs it once"
+        " chooses the first occurrence.",
         {"repeated": "second"},
     ),
     Suspicion(
         "the second occurrence of a minute is answered with the first",
-        "It is due both times (T4), but which of the two was found gets lost. The answer is in the"
-        " past, so a loop over it never gets on.",
+        "The minute is due both times (T4), but the answer does not distinguish the two. It is in"
+        " the past, so a loop over the answers never advances.",
         twist=take_first_occurrence,
     ),
     Suspicion(
         "the offset of the question is kept",
-        "The clocks change between the question and the answer. It counts on in elapsed hours, and"
-        " arrives an hour before or behind the minute that is due (T2).",
+        "The clocks change between the question and the answer. The library counts elapsed hours,"
+        " so its answer is an hour before or after the minute that is due (T2).",
         twist=keep_offset,
     ),
     Suspicion(
         "a change of offset is corrected twice",
-        "It takes the difference off although its steps have followed the change already, and"
-        " arrives an hour before or behind the minute that is due (T2).",
+        "The library subtracts the difference although its steps already include it, so its answer"
+        " is an hour before or after the minute that is due (T2).",
         twist=change_offset_twice,
     ),
     Suspicion(
         "the zone has no summer after 2037",
-        "Its zones lack the rule that a zone file ends with, so from 2038 on every summer is an"
-        " hour off (T5).",
+        "Its zone data lack the rule at the end of zone files, so from 2038 on every summer is off"
+        " by an hour (T5).",
         {"zone_rules": "until 2037"},
     ),
     Suspicion(
         "a full range counts as a star",
-        "`1-31` or `0-6` is not literally `*`, so it is restricted and joined by “or” (C4).",
+        "`1-31` and `0-6` are not literally `*`, so the field is restricted, and either field may"
+        " match (C4).",
         {"full_range": "star"},
     ),
     Suspicion(
         "day and weekday are joined by “and”",
-        "Where both are restricted, either may match (C4).",
+        "If both fields are restricted, either may match (C4).",
         {"days": "and"},
     ),
     Suspicion(
         "days that February lacks run over into March",
-        "It takes 29, 30 or 31 February for a day that matches, goes there, finds itself in March,"
-        " and has passed a day that does match (C4).",
+        "The library treats 29, 30 or 31 February as a day that matches, ends up in March, and"
+        " misses an earlier day that does match (C4).",
         {"missing_days": "run over"},
     ),
 ]
@@ -150,15 +151,16 @@ class Refusal:
 
 REFUSALS = [
     Refusal(
-        "a list that repeats a value is refused",
-        "A list is numbers and ranges between commas; nothing forbids one to come twice (C1).",
+        "a list that repeats a value is rejected",
+        "A list consists of numbers and ranges; a value may occur twice (C1).",
         "duplicate values",
         repeats_a_value,
     ),
     Refusal(
         "an impossible day hides the weekday",
-        "No month of the expression has the day, but either may match, and the weekday does (C4)."
-        " It looks for the two apart, and gives up when one is not found in fifty years.",
+        "No month of the expression has the day, but either field may match, and the weekday does"
+        " (C4). The library searches for the two separately, and gives up if one is not found"
+        " within fifty years.",
         "failed to find",
         day_is_impossible,
     ),

@@ -1,5 +1,5 @@
-// A service with a scheduler in it: a callback that does its work and returns, and one that hands
-// its run to another thread and lets it settle there. Ends with SIGINT or SIGTERM.
+// A service with a scheduler: one callback does its work and returns, the other passes its run to
+// another thread, which settles it. SIGINT or SIGTERM ends the service.
 
 #include <csignal>
 #include <iostream>
@@ -10,7 +10,7 @@
 using namespace std::chrono_literals;
 
 int main() {
-  // Signals are for this thread, not for those of the scheduler.
+  // This thread waits for the signals; the threads of the scheduler must not receive them.
   sigset_t signals;
   sigemptyset(&signals);
   sigaddset(&signals, SIGINT);
@@ -26,8 +26,8 @@ int main() {
          "0,30 * * * *",
          [](dutiful::Run run) {
            std::thread{[run = std::move(run)]() mutable {
-             // What it writes to may keep the key, to see that this was done, and the largest
-             // fence, to refuse a writer that comes late.
+             // A database could store the key, to recognize work that is done, and the largest
+             // fence, to reject a late writer.
              std::cout << run.info().key() << ", fence " << run.info().fence << '\n' << std::flush;
              run.succeed();
            }}.detach();

@@ -1,4 +1,4 @@
-// A test of one's own schedule, in virtual time: a year in a blink.
+// Tests a schedule in virtual time: a year takes a moment.
 
 #include <iostream>
 

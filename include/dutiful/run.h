@@ -58,6 +58,9 @@ struct RunInfo {
   // way, or is to go on.
   std::stop_token must_end{};
   std::shared_ptr<const StopState> stop_state{};  // belongs to the scheduler
+  // When this attempt was due: for a retry, when the retry delay ended; otherwise the pulse. The
+  // event TaskRunStarted calls it scheduledTime.
+  Instant scheduled = pulse;
 
   // Nothing before `stop` asks. Where there are two reasons, the one that presses.
   [[nodiscard]] std::optional<StopReason> stop_reason() const noexcept;

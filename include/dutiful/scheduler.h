@@ -91,7 +91,7 @@ struct Options {
 class Scheduler {
  public:
   // Throws ZoneError; TraceError where the trace cannot be added to.
-  explicit Scheduler(Options options = {});
+  explicit Scheduler(const Options& options = {});
   // Stops. Must not be called by a callback of its own.
   // NOLINTNEXTLINE(bugprone-exception-escape): that ends the process.
   ~Scheduler();

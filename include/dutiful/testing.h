@@ -2,11 +2,15 @@
 #pragma once
 
 #include <condition_variable>
+#include <cstdint>
+#include <memory>
 #include <mutex>
 
 #include <dutiful/scheduler.h>
 
 namespace dutiful {
+
+class Bell;
 
 // A clock that stands still until it is told otherwise.
 //
@@ -32,10 +36,10 @@ class ManualClock : public Clock {
   [[nodiscard]] Duration monotonic() const override;
   void set_alarm(Instant instant) override;
   void take_alarm() override;
-  [[nodiscard]] int descriptor() const override { return descriptor_; }
+  [[nodiscard]] int descriptor() const override;
 
  private:
-  int descriptor_;
+  std::unique_ptr<Bell> bell_;
   mutable std::mutex mutex_;
   std::condition_variable alarm_set_;
   Instant now_;

@@ -1,4 +1,4 @@
-# Completions of dutiful(1) for bash.
+# bash completion for dutiful(1).
 _dutiful() {
   local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]}
   COMPREPLY=()

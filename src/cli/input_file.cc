@@ -4,13 +4,13 @@
 #include <cerrno>
 #include <filesystem>
 #include <iostream>
-#include <memory>
 #include <system_error>
 
 #include <fcntl.h>
 #include <unistd.h>
 
 #include "cli/command_line.h"
+#include "posix/descriptor.h"
 #include "text/quote.h"
 
 namespace dutiful {
@@ -43,12 +43,13 @@ std::istream& InputStream::get() {
 }
 
 std::string read_input(const std::string& path) {
-  const int file = path == "-" ? STDIN_FILENO : open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) fail(path, errno);
-  const auto close_file = [](const int* descriptor) {
-    if (*descriptor != STDIN_FILENO) close(*descriptor);
-  };
-  const std::unique_ptr<const int, decltype(close_file)> closing{&file, close_file};
+  Descriptor opened;
+  int file = STDIN_FILENO;
+  if (path != "-") {
+    opened = Descriptor{open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+    if (!opened.is_open()) fail(path, errno);
+    file = opened.get();
+  }
 
   std::string text;
   std::array<char, 65536> part{};

@@ -115,7 +115,7 @@ DaemonOptions options_of(const Arguments& arguments, Console& console) {
   if (arguments.trace) refuse_as_trace(*arguments.trace, arguments.file, options.state);
   if (arguments.grace) options.grace = read_duration("--grace", *arguments.grace);
   const bool human = arguments.log ? *arguments.log == "human" : isatty(STDOUT_FILENO) != 0;
-  options.log = human ? DaemonOptions::LogFormat::human : DaemonOptions::LogFormat::json;
+  options.log = human ? LogFormat::human : LogFormat::json;
   return options;
 }
 

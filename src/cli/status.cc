@@ -49,13 +49,13 @@ const char* name_of(TaskStatus::State state) {
 }
 
 // Whether a process holds the state; null if that is unknown.
-nlohmann::ordered_json is_served(const Service& service) {
-  if (service.answer == Service::Answer::unknown) return nullptr;
-  return service.answer == Service::Answer::held;
+nlohmann::ordered_json is_served(const HolderStatus& service) {
+  if (service.answer == HolderStatus::Answer::unknown) return nullptr;
+  return service.answer == HolderStatus::Answer::held;
 }
 
-nlohmann::ordered_json server_of(const Service& service) {
-  if (service.answer != Service::Answer::held || !service.holder) return nullptr;
+nlohmann::ordered_json server_of(const HolderStatus& service) {
+  if (service.answer != HolderStatus::Answer::held || !service.holder) return nullptr;
   return {{"process", service.holder->process},
           {"since", format_utc(service.holder->since)},
           {"host", service.holder->host}};
@@ -87,21 +87,21 @@ std::string process_text(const Holder& holder) {
   return text;
 }
 
-std::string service_text(const Service& service, const Zone& zone) {
+std::string service_text(const HolderStatus& service, const Zone& zone) {
   const auto& holder = service.holder;
   switch (service.answer) {
-    case Service::Answer::held:
+    case HolderStatus::Answer::held:
       return "held by " + (holder
                                ? process_text(*holder) + " since " + local_text(holder->since, zone)
                                : "another process");
-    case Service::Answer::free:
+    case HolderStatus::Answer::free:
       return holder
                  ? "no daemon is running on this state: " + process_text(*holder) +
                        ", which held it since " + local_text(holder->since, zone) +
                        ", was killed or crashed; its commands may still be running; `dutiful run` "
                        "ends them and runs their tasks again"
                  : "no daemon is running on this state; start one with `dutiful run`";
-    case Service::Answer::unknown:
+    case HolderStatus::Answer::unknown:
       break;
   }
   return "cannot tell whether a daemon is running on this state: " + service.trouble;

@@ -17,18 +17,18 @@
 #include <vector>
 
 #include <sys/epoll.h>
-#include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 
-#include "commands/descriptor.h"
 #include "commands/environment.h"
 #include "commands/instances.h"
 #include "commands/lingering_output.h"
 #include "commands/output_reader.h"
 #include "commands/output_tail.h"
 #include "commands/spawn.h"
+#include "posix/bell.h"
+#include "posix/descriptor.h"
 #include "runtime/prompt_callback.h"
 #include "sync/mutex.h"
 
@@ -101,7 +101,6 @@ class Commands::Impl {
       : options_(std::move(options)),
         environment_(daemon_environment()),
         epoll_(checked(epoll_create1(EPOLL_CLOEXEC), "epoll")),
-        bell_(checked(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), "eventfd")),
         reader_(options_.on_output),
         lingering_(reader_, lingering_pipes_max(), options_.on_output_end) {
     if (!options_.instance.empty()) environment_[instance_variable] = options_.instance;
@@ -112,7 +111,7 @@ class Commands::Impl {
     deaths_ = checked(signalfd(-1, &deaths, SFD_CLOEXEC | SFD_NONBLOCK), "signalfd");
     // Descendants that lose their parents come to us, and not to an init that may not be there.
     prctl(PR_SET_CHILD_SUBREAPER, 1);
-    if (!watch(bell_.get(), bell_serial) || !watch(deaths_.get(), death_serial)) {
+    if (!watch(bell_.descriptor(), bell_serial) || !watch(deaths_.get(), death_serial)) {
       throw std::system_error(errno, std::generic_category(), "epoll");
     }
     thread_ = std::thread{[this] { loop(); }};
@@ -123,7 +122,7 @@ class Commands::Impl {
       const Lock lock{mutex_};
       quitting_ = true;
     }
-    ring();
+    bell_.ring();
     thread_.join();
   }
   Impl(const Impl&) = delete;
@@ -134,7 +133,7 @@ class Commands::Impl {
       const Lock lock{mutex_};
       orders_.push_back(std::move(order));
     }
-    ring();
+    bell_.ring();
   }
 
   void open() {
@@ -142,7 +141,7 @@ class Commands::Impl {
       const Lock lock{mutex_};
       open_ = true;
     }
-    ring();
+    bell_.ring();
   }
 
   void end_all() {
@@ -150,7 +149,7 @@ class Commands::Impl {
       const Lock lock{mutex_};
       ending_ = true;
     }
-    ring();
+    bell_.ring();
   }
 
   bool are_any() {
@@ -164,11 +163,6 @@ class Commands::Impl {
   }
 
  private:
-  void ring() noexcept {
-    const std::uint64_t one = 1;
-    [[maybe_unused]] const ssize_t written = write(bell_.get(), &one, sizeof one);
-  }
-
   [[nodiscard]] bool watch(int descriptor, Serial serial) {
     epoll_event event{.events = EPOLLIN, .data = {.u64 = serial}};
     return epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, descriptor, &event) == 0;
@@ -195,7 +189,7 @@ class Commands::Impl {
       for (int i = 0; i < count; ++i) {
         const Serial serial = events[static_cast<std::size_t>(i)].data.u64;
         if (serial == bell_serial) {
-          drain(bell_);
+          bell_.take();
         } else if (serial != death_serial) {
           read_some(serial);
         }
@@ -306,7 +300,7 @@ class Commands::Impl {
         const Lock lock{mutex_};
         overdue_.push_back(serial);
       }
-      ring();
+      bell_.ring();
     });
   }
 
@@ -438,7 +432,7 @@ class Commands::Impl {
   Environment environment_;
   Spawner spawner_;
   Descriptor epoll_;
-  Descriptor bell_;
+  Bell bell_;
   Descriptor deaths_;
 
   Mutex mutex_;

@@ -24,7 +24,7 @@
 #include <dutiful/dutiful.h>
 #include <dutiful/testing.h>
 
-#include "commands/descriptor.h"
+#include "posix/descriptor.h"
 #include "support/epoll_faults.h"
 #include "support/temporary_directory.h"
 #include "support/times.h"

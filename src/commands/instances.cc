@@ -5,8 +5,6 @@
 #include <cstdio>
 #include <ctime>
 #include <exception>
-#include <iomanip>
-#include <random>
 #include <sstream>
 #include <stdexcept>
 #include <string_view>
@@ -19,6 +17,7 @@
 #include <dutiful/errors.h>
 
 #include "files/private_file.h"
+#include "posix/file_identity.h"
 #include "text/quote.h"
 
 namespace dutiful {
@@ -126,7 +125,7 @@ Contents Instances::read() const {
       "and remove it";
   try {
     const PrivateFile file = open_private(path_, O_RDONLY, Demand::ours);
-    Contents contents = read_whole(Descriptor{file.descriptor});
+    Contents contents = read_whole(file.descriptor);
     if (file.error != 0) contents.error = file.error;
     if (contents.error == 0 || contents.error == ENOENT) return contents;
     refuse(quote(path_) + " cannot be read: " + std::generic_category().message(contents.error) +
@@ -142,7 +141,7 @@ void Instances::write(std::string_view text) const {
   int error = 0;
   try {
     const PrivateFile made = make_private_anew(next, O_WRONLY);
-    const Descriptor file{made.descriptor};
+    const Descriptor& file = made.descriptor;
     if (file.is_open() && write_all(file, text) && std::rename(next.c_str(), path_.c_str()) == 0) {
       return;
     }
@@ -171,8 +170,8 @@ void Instances::keep_only(const std::string& name) {
   const std::string ours = line_of_ours(name);
   write(ours);
   try {
-    const PrivateFile file = open_private(path_, O_WRONLY);
-    file_ = Descriptor{file.descriptor};
+    PrivateFile file = open_private(path_, O_WRONLY);
+    file_ = std::move(file.descriptor);
     if (!file_.is_open()) {
       refuse(quote(path_) + " cannot be written: " + std::generic_category().message(file.error));
     }
@@ -191,10 +190,7 @@ void Instances::clear() {
 }
 
 CommandLine Instances::add() {
-  struct stat open_one {};
-  struct stat named_one {};
-  if (fstat(file_.get(), &open_one) != 0 || lstat(path_.c_str(), &named_one) != 0 ||
-      open_one.st_ino != named_one.st_ino || open_one.st_dev != named_one.st_dev) {
+  if (!is_at(path_, file_.get())) {
     throw std::runtime_error(path_ +
                              " was removed or replaced, and nothing is run that is not written "
                              "down there; put it back, or restart the daemon");
@@ -232,17 +228,6 @@ void Instances::keep(const CommandLine& line, pid_t process) noexcept {
   kept.put(CommandLine::not_after_at, CommandLine::ticks_width, ticks_now());
   [[maybe_unused]] const ssize_t written =
       pwrite(line.file, kept.text, CommandLine::size, line.place);
-}
-
-std::string new_instance() {
-  std::random_device random;
-  std::string name;
-  for (int i = 0; i < 4; ++i) {
-    std::ostringstream part;
-    part << std::hex << std::setfill('0') << std::setw(8) << random();
-    name += part.str();
-  }
-  return name;
 }
 
 }  // namespace dutiful

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "commands/descriptor.h"
 #include "commands/processes.h"
+#include "posix/descriptor.h"
 
 namespace dutiful {
 
@@ -106,8 +106,5 @@ class Instances {
   std::size_t lines_count_ = 0;
   std::vector<std::int64_t> free_;  // places; has room for all
 };
-
-// A name that nobody else has.
-[[nodiscard]] std::string new_instance();
 
 }  // namespace dutiful

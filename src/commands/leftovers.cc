@@ -13,8 +13,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "commands/descriptor.h"
 #include "commands/environment.h"
+#include "posix/descriptor.h"
 
 namespace dutiful {
 namespace {

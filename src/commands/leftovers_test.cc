@@ -23,6 +23,7 @@
 
 #include "commands/environment.h"
 #include "commands/spawn.h"
+#include "posix/random_name.h"
 #include "support/disk_faults.h"
 #include "support/temporary_directory.h"
 
@@ -39,7 +40,7 @@ constexpr Duration patience = 1min;
 TEST(Leftovers, are_found_by_the_name_of_their_daemon_and_the_fence_of_their_run) {
   int pipe_ends[2];
   ASSERT_EQ(pipe(pipe_ends), 0);
-  const std::string mine = new_instance();
+  const std::string mine = random_name();
   const auto start_one = [&](const std::string& instance, const char* fence) {
     const pid_t process = fork();
     if (process == 0) {
@@ -105,7 +106,7 @@ class Abandoned {
   Abandoned& operator=(const Abandoned&) = delete;
 
   [[nodiscard]] Instance instance_that_lived_until(Ticks instant) const {
-    return {.name = new_instance(),
+    return {.name = random_name(),
             .space = process_space(),
             .alive_until = instant,
             .commands = {{.process = session, .not_before = 0, .not_after = 0}}};
@@ -168,7 +169,7 @@ TEST(Leftovers, that_are_written_down_lead_a_session_and_were_born_then) {
   const pid_t leader = start_one(true);
   const auto ended = [](pid_t process, Ticks not_before, Ticks not_after, Ticks daemon_start = 0) {
     const Instance instance{
-        .name = new_instance(),
+        .name = random_name(),
         .space = process_space(),
         .start = daemon_start,
         .alive_until = ticks_now(),
@@ -307,7 +308,7 @@ class FewDescriptors {
 };
 
 TEST(Leftovers, are_all_ended_also_where_there_are_more_than_descriptors) {
-  const std::string name = new_instance();
+  const std::string name = random_name();
   Spawner spawner;
   std::vector<pid_t> left;
   for (int i = 0; i < 20; ++i) {
@@ -332,7 +333,7 @@ TEST(Leftovers, are_all_ended_also_where_there_are_more_than_descriptors) {
 TEST(Leftovers, that_cannot_be_seen_for_want_of_descriptors_are_not_taken_for_gone) {
   for (const rlim_t left : {0, 1}) {
     const FewDescriptors few{left};
-    EXPECT_THROW((void)end_leftovers({{.name = new_instance()}}, {}, patience), std::system_error);
+    EXPECT_THROW((void)end_leftovers({{.name = random_name()}}, {}, patience), std::system_error);
   }
   const FewDescriptors none{0};
   EXPECT_THROW((void)find_process(getpid()), std::system_error);
@@ -393,13 +394,6 @@ TEST(Leftovers, names_that_cannot_be_written_leave_the_file_as_it_was) {
   EXPECT_EQ(access((state + "-commands").c_str(), F_OK), -1);
   struct stat next {};
   EXPECT_EQ(lstat((state + "-commands-next").c_str(), &next), -1);
-}
-
-TEST(Leftovers, names_have_one_length) {
-  std::set<std::string> names;
-  for (int i = 0; i < 1000; ++i) names.insert(new_instance());
-  EXPECT_EQ(names.size(), 1000U);
-  for (const std::string& name : names) EXPECT_EQ(name.size(), 32U) << name;
 }
 
 TEST(Leftovers, names_are_kept_until_their_processes_are_gone) {

@@ -8,8 +8,8 @@
 
 #include <dutiful/run.h>
 
-#include "commands/descriptor.h"
 #include "commands/output_reader.h"
+#include "posix/descriptor.h"
 
 namespace dutiful {
 

@@ -7,8 +7,8 @@
 
 #include <dutiful/run.h>
 
-#include "commands/descriptor.h"
 #include "commands/output_tail.h"
+#include "posix/descriptor.h"
 
 namespace dutiful {
 

@@ -12,7 +12,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "commands/descriptor.h"
+#include "posix/descriptor.h"
 
 namespace dutiful {
 namespace {

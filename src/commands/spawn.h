@@ -9,9 +9,9 @@
 
 #include "commands/account.h"
 #include "commands/command.h"
-#include "commands/descriptor.h"
 #include "commands/environment.h"
 #include "commands/instances.h"
+#include "posix/descriptor.h"
 
 namespace dutiful {
 

@@ -221,23 +221,25 @@ std::vector<Start> Core::start_due(Instant now, std::size_t limit) {
   take_pulses(now);
   take_retries(now);
   std::vector<Start> starts;
+  starts.reserve(startable(limit));
   try {
     while (!at_capacity() && starts.size() < limit && find_ready(now)) {
-      make_room(starts);
       make_room(retries_);
       make_room(ready_, starts.size() + 1);  // for undo()
-      const Entry entry = pop(ready_);
+      const Entry entry = ready_.front();
       Task& task = tasks_[entry.id];
-      if (task.queued_since != entry.at) continue;
-      if (!obligations_of(task, now).any()) {
-        // The clock was set back while it waited: its pulse or its retry is not due any more.
-        task.queued_since = no_instant;
-        if (task.progress.retry_at != no_instant) {
-          push(retries_, Entry{task.progress.retry_at, task.rank, entry.id});
+      if (task.queued_since == entry.at) {
+        if (obligations_of(task, now).any()) {
+          starts.push_back(start(entry.id, now));
+        } else {
+          // The clock was set back while it waited: its pulse or its retry is not due any more.
+          task.queued_since = no_instant;
+          if (task.progress.retry_at != no_instant) {
+            push(retries_, Entry{task.progress.retry_at, task.rank, entry.id});
+          }
         }
-        continue;
       }
-      starts.push_back(start(entry.id, now));
+      (void)pop(ready_);  // after start(), which may run out of memory
     }
   } catch (...) {
     undo(starts);
@@ -246,12 +248,24 @@ std::vector<Start> Core::start_due(Instant now, std::size_t limit) {
   return starts;
 }
 
+// How many tasks start_due() can start at the most.
+std::size_t Core::startable(std::size_t limit) const {
+  if (at_capacity()) return 0;
+  std::size_t startable = ready_.size();
+  for (const Entry& entry : telling_) {
+    const Schedule& schedule = schedules_[entry.id];
+    if (schedule.pulse == entry.at) startable += schedule.tasks.size() - schedule.told;
+  }
+  if (max_concurrent_ != 0) limit = std::min(limit, max_concurrent_ - running_);
+  return std::min(limit, startable);
+}
+
 void Core::undo(const std::vector<Start>& starts) noexcept {
   for (const Start& undone : starts) {
     Task& task = tasks_[undone.task];
     --running_;
-    task.progress = undone.before;
-    task.due_since = undone.due_since_before;
+    task.progress = undone.before.progress;
+    task.due_since = undone.before.due_since;
     // It is made ready again below. There is room for that: start_due() has seen to it.
     if (task.progress.retry_at != no_instant) ++awaiting_retry_;
     make_ready(undone.task, undone.at);
@@ -387,28 +401,28 @@ void Core::await_retry(TaskId id) {
 Start Core::start(TaskId id, Instant now) {
   Task& task = tasks_[id];
   TaskProgress& progress = task.progress;
+  std::string name = task.name;  // all that needs memory, so nothing has changed before it
   task.due_since = due_since(task);
+  const Start::Before before{progress, task.due_since};
   const Obligations pending = obligations_of(task, now);
-  Start start{.task = id,
-              .reason = Reason::cron,
-              .at = now,
-              .scheduled = pending.due,
-              .preempts_retry = progress.retry_at != no_instant,
-              .before = progress,
-              .due_since_before = task.due_since};
+  Reason reason = Reason::cron;
+  Instant owed_since = pending.due;
+  Instant scheduled = pending.due;
   if (pending.orphan != no_instant) {
-    start.reason = Reason::orphan;
-    start.scheduled = progress.pulse;
+    reason = Reason::orphan;
+    owed_since = pending.orphan;
+    scheduled = progress.pulse;
   } else if (pending.boot != no_instant) {
-    start.reason = Reason::boot;
+    reason = Reason::boot;
+    owed_since = pending.boot;
     // The minute it came in, from its beginning.
     const CronExpression& cron = schedules_[task.schedule].cron;
-    start.scheduled = calendar_.find_previous(cron, pending.boot).value_or(pending.boot);
+    scheduled = calendar_.find_previous(cron, pending.boot).value_or(pending.boot);
   } else if (pending.retry != no_instant &&
              (pending.due == no_instant || pending.retry <= pending.due)) {
-    start.reason = Reason::retry;
-    start.scheduled = pending.retry;
-    start.preempts_retry = false;
+    reason = Reason::retry;
+    owed_since = pending.retry;
+    scheduled = pending.retry;
   }
 
   // A start clears every obligation (K2).
@@ -422,21 +436,36 @@ Start Core::start(TaskId id, Instant now) {
   // later by the clock before (T6, T7).
   progress.served_until = std::max({progress.served_until, latest_, task.due_since});
   progress.fence = ++fence_;
-  if (start.reason == Reason::cron || start.reason == Reason::boot) {
+  if (reason == Reason::cron || reason == Reason::boot) {
     // A name that was removed while it ran, and came back in the same minute, does the same work.
-    const bool same_work = start.reason == Reason::boot && start.scheduled == progress.pulse;
-    if (!same_work) take_up(progress, start.scheduled);
+    const bool same_work = reason == Reason::boot && scheduled == progress.pulse;
+    if (!same_work) take_up(progress, scheduled);
     progress.attempt = 0;
     progress.retries = 0;
   }
   if (progress.attempt != std::numeric_limits<std::uint32_t>::max()) {
     ++progress.attempt;
-    if (start.reason == Reason::retry) ++progress.retries;
+    if (reason == Reason::retry) ++progress.retries;
   }
   task.due_since = no_instant;
   task.queued_since = no_instant;
   ++running_;
-  return start;
+  return {.task = id,
+          .registration = task.registration,
+          .name = std::move(name),
+          .reason = reason,
+          .preempts_retry = before.progress.retry_at != no_instant && reason != Reason::retry,
+          .attempt = progress.attempt,
+          .retries = progress.retries,
+          .fence = progress.fence,
+          .recurrence = progress.recurrence,
+          .at = now,
+          .pulse = progress.pulse,
+          .scheduled = scheduled,
+          .owed_since = owed_since,
+          .served_before = before.progress.served_until,
+          .served_until = progress.served_until,
+          .before = before};
 }
 
 }  // namespace dutiful

@@ -10,17 +10,32 @@ namespace dutiful {
 // The number of a task in the core: the same as long as it is registered or runs.
 using TaskId = std::uint32_t;
 
-// A decision to run a task. It holds once it is durable, and can be undone until then.
+// A decision to run a task, with everything its receivers need: they do not read the core again. It
+// holds once it is durable, and can be undone until then.
 struct Start {
   TaskId task;
+  std::uint32_t registration;  // the task's place in the list that is registered
+  // A copy: the core's own moves when a list is registered. The runtime moves it into the RunInfo.
+  std::string name;
   Reason reason;
-  Instant at;
-  Instant scheduled;    // the pulse, of an orphan that of the interrupted run; or the retry instant
   bool preempts_retry;  // a retry was waiting, and this is not it (K6)
+  std::uint32_t attempt;
+  std::uint32_t retries;  // how many of the attempts were retries
+  std::uint64_t fence;
+  std::uint64_t recurrence;
+  Instant at;
+  Instant pulse;
+  Instant scheduled;   // the pulse, of an orphan that of the interrupted run; or the retry instant
+  Instant owed_since;  // when its obligation arose (K2)
+  // It serves the pulses after `served_before`, up to and including `served_until` (T6).
+  Instant served_before;
+  Instant served_until;
 
   // What the task was before, for undo().
-  TaskProgress before;
-  Instant due_since_before;
+  struct Before {
+    TaskProgress progress;
+    Instant due_since;
+  } before;
 };
 
 // A task whose past lay too far in the future: the clock has been set back (T7).
@@ -148,6 +163,7 @@ class Core {
   void take_retries(Instant now);
   void make_ready(TaskId id, Instant now);
   void await_retry(TaskId id);
+  [[nodiscard]] std::size_t startable(std::size_t limit) const;
   [[nodiscard]] Start start(TaskId id, Instant now);
   [[nodiscard]] bool at_capacity() const {
     return max_concurrent_ != 0 && running_ >= max_concurrent_;

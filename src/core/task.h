@@ -1,13 +1,14 @@
 // What the scheduler knows of a task: how it is registered, and how far it has come.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
 
 #include <dutiful/run.h>
 #include <dutiful/time.h>
+
+#include "time/clock_range.h"
 
 namespace dutiful {
 
@@ -16,28 +17,6 @@ inline constexpr Instant no_instant = Instant::min();
 
 [[nodiscard]] constexpr std::optional<Instant> happened(Instant instant) {
   return instant == no_instant ? std::nullopt : std::optional{instant};
-}
-
-// The instants that a clock may show, the first one included and the last one not: the years 1 to
-// 9999, without their last millisecond. That is where later() puts what would come after them, so
-// it is never due.
-inline constexpr Instant clock_begin = std::chrono::sys_days{year_min / 1 / 1};
-inline constexpr Instant clock_end =
-    std::chrono::sys_days{year_max / 12 / 31} + std::chrono::days{1} - Duration{1};
-
-[[nodiscard]] constexpr bool in_clock_range(Instant instant) {
-  return clock_begin <= instant && instant < clock_end;
-}
-
-// The instant, or the nearest one inside.
-[[nodiscard]] constexpr Instant into_clock_range(Instant instant) {
-  return std::clamp(instant, clock_begin, clock_end);
-}
-
-// So long after, or `clock_end` where that comes first: delays may be of any length.
-[[nodiscard]] constexpr Instant later(Instant from, Duration by) {
-  from = into_clock_range(from);
-  return by > clock_end - from ? clock_end : from + by;
 }
 
 // How a task is registered. Compared by the exact text (RULES P3).

@@ -21,21 +21,21 @@
 #include "commands/account.h"
 #include "commands/commands.h"
 #include "commands/leftovers.h"
-#include "daemon/event_text.h"
+#include "daemon/event_log.h"
 #include "daemon/file_warnings.h"
 #include "daemon/history.h"
 #include "daemon/log.h"
 #include "daemon/output_lines.h"
-#include "daemon/overture.h"
-#include "daemon/scheduled_times.h"
 #include "daemon/signals.h"
 #include "daemon/stop_requests.h"
 #include "daemon/supervisor.h"
 #include "daemon/task_changes.h"
+#include "events/typed_sink.h"
 #include "files/private_file.h"
+#include "posix/bell.h"
+#include "posix/random_name.h"
 #include "runtime/pending_stop.h"
 #include "store/sqlite/state_file.h"
-#include "time/iso8601.h"
 
 namespace dutiful {
 namespace {
@@ -55,24 +55,24 @@ class Daemon::Impl {
   explicit Impl(DaemonOptions options)
       : options_(std::move(options)),
         zone_(Zone::host()),
-        colour_(isatty(STDOUT_FILENO) != 0 ? Colour::ansi : Colour::none),
-        log_(STDOUT_FILENO, [this](std::size_t count) { return dropped_line(count); }),
+        log_({.format = options_.log,
+              .verbose = options_.verbose,
+              .zone = zone_,
+              .now = options_.now}),
         lines_([this](const std::string& task, std::string_view line) {
-          log_.write_output([&] { return output_line(task, line); });
+          log_.add_output(task, line);
         }),
-        overture_([this](const Event& event) { log(event); }),
-        instance_(new_instance()),
+        instance_(random_name()),
         state_(resolve_state(options_.state)),
         instances_(state_),
         history_({.state = state_,
                   .runs_max = options_.history,
-                  .on_failure = [this](const HistoryFailure& failure) { tell_history(failure); },
+                  .on_failure = [this](const HistoryFailure& failure) { report_history(failure); },
                   .on_recovery =
                       [this](const HistoryRecovery& recovery) {
-                        tell("HistoryRecovered",
-                             Level::info,
-                             {{"written", static_cast<std::int64_t>(recovery.written)},
-                              {"lost", static_cast<std::int64_t>(recovery.lost)}});
+                        log_.report(event::HistoryRecovered{
+                            .written = static_cast<std::int64_t>(recovery.written),
+                            .lost = static_cast<std::int64_t>(recovery.lost)});
                       }}),
         commands_(command_options()),
         scheduler_({.state = state_,
@@ -81,11 +81,7 @@ class Daemon::Impl {
                     .override = options_.override,
                     .max_concurrent = options_.max_concurrent,
                     .zone = zone_,
-                    .events =
-                        [this](const Event& event) {
-                          scheduled_.take(event);
-                          overture_.take(event);
-                        },
+                    .events = TypedEvents{[this](const TypedEvent& event) { log_.add(event); }},
                     .trace = options_.trace,
                     .verify = options_.verify,
                     .prepare = [this] { prepare(); }}) {}
@@ -127,7 +123,7 @@ class Daemon::Impl {
     }
     command_options.on_end = [this](CommandResult result) {
       if (options_.output) lines_.finish(result.run);
-      const auto scheduled = scheduled_.give(result.run.task);
+      const Instant scheduled = result.run.scheduled;
       history_.add({.result = std::move(result), .scheduled = scheduled});
     };
     return command_options;
@@ -159,7 +155,7 @@ class Daemon::Impl {
   void start(const std::vector<TaskDefinition>& tasks) {
     for (HistoryEntry& run : std::exchange(interrupted_, {})) history_.add(std::move(run));
     on_loaded(tasks);
-    overture_.end();
+    log_.release_starts();
     commands_.open();
   }
 
@@ -169,7 +165,7 @@ class Daemon::Impl {
     for (const HistoryEntry& run : interrupted_) fences.insert(run.result.run.fence);
     const Sweep sweep = end_leftovers(before, fences, leftovers_wait_max);
     if (sweep.ended > 0) {
-      tell("LeftoversEnded", Level::warning, {{"count", static_cast<std::int64_t>(sweep.ended)}});
+      log_.report(event::LeftoversEnded{static_cast<std::int64_t>(sweep.ended)});
     }
     if (!sweep.remaining.empty()) {
       std::string processes;
@@ -192,7 +188,7 @@ class Daemon::Impl {
       if (supervisor_.alive_every()) supervisor_.alive();
       if (waiting[1].revents != 0) break;
       while (const auto signal = signals_.take()) on_signal(*signal);
-      if (stop_ && Steady::now() >= deadline_) end_commands("the grace is over");
+      if (stop_ && Steady::now() >= deadline_) end_commands("the grace period has expired");
       warnings_.step();
     }
   }
@@ -218,7 +214,7 @@ class Daemon::Impl {
       case StopRequests::Meaning::echo:
         return;
       case StopRequests::Meaning::end:
-        return end_commands("a second signal came");
+        return end_commands("a second signal was received");
     }
   }
 
@@ -231,9 +227,9 @@ class Daemon::Impl {
 
   void end_commands(const std::string& reason) {
     deadline_ = Steady::time_point::max();
-    if (!told_ending_ && commands_.are_any()) {
-      told_ending_ = true;
-      tell("CommandsEnding", Level::warning, {{"reason", reason}});
+    if (!reported_ending_ && commands_.are_any()) {
+      reported_ending_ = true;
+      log_.report(event::CommandsEnding{reason});
     }
     commands_.end_all();
   }
@@ -270,119 +266,81 @@ class Daemon::Impl {
   }
 
   void reject(const std::string& error) {
-    tell("TaskFileRejected", Level::error, {{"error", error + "; the tasks stay as they were"}});
+    log_.report(event::TaskFileRejected{error + "; the tasks stay as they were"});
   }
 
   void on_loaded(const std::vector<TaskDefinition>& tasks) {
     std::set<std::string, std::less<>> names;
     for (const TaskDefinition& task : tasks) names.insert(task.name);
     history_.forget_others(std::move(names), options_.now() - history_of_removed);
-    for (const TaskChange& change : find_changes(tasks_, tasks)) tell_change(change);
+    for (const TaskChange& change : find_changes(tasks_, tasks)) report_change(change);
     warnings_.end();
     tasks_ = tasks;
     warnings_.begin(tasks_, Calendar{zone_, options_.repeated_minutes}, options_.now());
-    tell("TaskFileLoaded",
-         Level::info,
-         {{"file", options_.file},
-          {"tasks", static_cast<std::int64_t>(tasks.size())},
-          {"state", options_.state}});
+    log_.report(event::TaskFileLoaded{.file = options_.file,
+                                      .tasks = static_cast<std::int64_t>(tasks.size()),
+                                      .state = options_.state});
   }
 
-  void tell_history(const HistoryFailure& failure) {
+  void report_history(const HistoryFailure& failure) {
     if (const FileRefused* refused = failure.refused) {
-      tell("AccessRefused",
-           Level::warning,
-           {{"what", refused->path()}, {"reason", refused->reason()}, {"who", refused->who()}});
+      log_.report(event::AccessRefused{
+          .what = refused->path(), .reason = refused->reason(), .who = refused->who()});
     }
-    std::vector<EventField> fields{{"error", failure.error},
-                                   {"waiting", static_cast<std::int64_t>(failure.waiting)},
-                                   {"lost", static_cast<std::int64_t>(failure.lost)}};
-    if (failure.next_try) {
-      const std::string at = format_utc(options_.now() + *failure.next_try);
-      fields.emplace_back("nextTryAt", at);
-    }
-    tell("HistoryFailed", Level::warning, std::move(fields));
+    event::HistoryFailed failed{.error = failure.error,
+                                .waiting = static_cast<std::int64_t>(failure.waiting),
+                                .lost = static_cast<std::int64_t>(failure.lost)};
+    if (failure.next_try) failed.next_try = options_.now() + *failure.next_try;
+    log_.report(std::move(failed));
   }
 
-  void tell_change(const TaskChange& change) {
-    std::string keys;
-    for (const std::string& key : change.keys) keys.append(keys.empty() ? "" : ",").append(key);
-    std::vector<EventField> fields{{"taskName", change.task}, {"changeType", keys}};
+  void report_change(const TaskChange& change) {
+    event::TaskChanged changed{.task = change.task, .keys = {}};
+    for (const std::string& key : change.keys) {
+      changed.keys.append(changed.keys.empty() ? "" : ",").append(key);
+    }
     if (change.time_limit != change.time_limit_before) {
-      fields.emplace_back("oldTimeoutMs", change.time_limit_before.count());
-      fields.emplace_back("newTimeoutMs", change.time_limit.count());
+      changed.timeouts = {.before = change.time_limit_before, .after = change.time_limit};
     }
-    tell("TaskChanged", Level::info, std::move(fields));
+    log_.report(std::move(changed));
   }
 
-  void tell_warning(const std::string& warning, std::optional<Place> place) {
-    std::vector<EventField> fields{{"file", options_.file}};
+  void report_warning(const std::string& warning, std::optional<Place> place) {
+    event::TaskFileWarning event{.file = options_.file, .warning = warning};
     if (place) {
-      fields.emplace_back("line", std::int64_t{place->line});
-      fields.emplace_back("column", std::int64_t{place->column});
+      event.line = place->line;
+      event.column = place->column;
     }
-    fields.emplace_back("warning", warning);
-    tell("TaskFileWarning", Level::warning, std::move(fields));
-  }
-
-  void tell(std::string_view name, Level level, std::vector<EventField> fields) {
-    log({.name = name, .level = level, .at = options_.now(), .fields = std::move(fields)});
-  }
-
-  void log(const Event& event) {
-    if (event.level == Level::debug && !options_.verbose) return;
-    log_.write(line_of(event));
-  }
-
-  [[nodiscard]] std::string line_of(const Event& event) const {
-    return options_.log == DaemonOptions::LogFormat::json ? to_json(event)
-                                                          : to_text(event, zone_, colour_);
-  }
-
-  [[nodiscard]] std::string output_line(const std::string& task, std::string_view line) const {
-    return line_of({.name = "TaskOutput",
-                    .level = Level::info,
-                    .at = options_.now(),
-                    .fields = {{"taskName", task}, {"text", std::string{line}}}});
-  }
-
-  [[nodiscard]] std::string dropped_line(std::size_t count) const {
-    return line_of({.name = "LogLinesDropped",
-                    .level = Level::warning,
-                    .at = options_.now(),
-                    .fields = {{"count", static_cast<std::int64_t>(count)}}});
+    log_.report(std::move(event));
   }
 
   const DaemonOptions options_;
   Signals signals_;  // before any thread
   const Zone zone_;
-  const Colour colour_;
-  Log log_;
+  EventLog log_;
   OutputLines lines_;  // belongs to the thread of commands_
-  ScheduledTimes scheduled_;
-  Overture overture_;
   const std::string instance_;
   const std::string state_;  // what its links lead to now, whatever becomes of them
   Instances instances_;
   HistoryWriter history_;
   Commands commands_;
   Supervisor supervisor_;
-  WakeUp all_ended_;  // rings when a stop has nothing to wait for any more
+  Bell all_ended_;  // rings when a stop has nothing to wait for any more
   Scheduler scheduler_;
   std::optional<PendingStop> stop_;
   std::vector<TaskDefinition> tasks_;  // those that were loaded last
   FileWarnings warnings_{
-      {.tell = [this](const Problem& found) { tell_warning(found.message, found.place); },
+      {.tell = [this](const Problem& found) { report_warning(found.message, found.place); },
        .tell_more =
            [this](std::size_t count) {
-             tell_warning(std::to_string(count) + " more " + (count == 1 ? "warning" : "warnings") +
-                              "; see dutiful check",
-                          std::nullopt);
+             report_warning(std::to_string(count) + " more " +
+                                (count == 1 ? "warning" : "warnings") + "; see dutiful check",
+                            std::nullopt);
            }}};
   std::vector<HistoryEntry> interrupted_;  // runs that died with a daemon before
   bool swept_ = false;                     // nothing of that is left
   StopRequests stop_requests_;
-  bool told_ending_ = false;                                 // that commands are ended
+  bool reported_ending_ = false;
   Steady::time_point deadline_ = Steady::time_point::max();  // of the grace
 };
 

@@ -9,6 +9,7 @@
 #include <dutiful/policies.h>
 #include <dutiful/time.h>
 
+#include "daemon/log_format.h"
 #include "tasks/task_file.h"
 
 namespace dutiful {
@@ -25,7 +26,7 @@ struct DaemonOptions {
   Duration kill_grace{10'000};      // between SIGTERM and SIGKILL
   std::size_t max_concurrent = 64;  // commands at one time; 0: no bound
   std::size_t history = 100;        // runs kept of each task
-  enum class LogFormat { human, json } log = LogFormat::json;
+  LogFormat log = LogFormat::json;
   std::string trace{};   // a file that what is observed is added to; empty: none
   bool verify = false;   // judge it while it grows
   bool verbose = false;  // also events of the level DEBUG

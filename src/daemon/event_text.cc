@@ -1,213 +1,229 @@
 #include "daemon/event_text.h"
 
 #include <algorithm>
+#include <optional>
 
-#include "daemon/event_fields.h"
 #include "daemon/local_time.h"
 #include "text/quote.h"
+#include "time/iso8601.h"
 
 namespace dutiful {
 namespace {
-
-// The fields of an event, by name.
-class Fields {
- public:
-  Fields(const Event& event, const Zone& zone) : event_(event), zone_(zone) {}
-
-  [[nodiscard]] bool has(std::string_view name) const {
-    return std::ranges::any_of(event_.fields,
-                               [&](const EventField& field) { return field.name == name; });
-  }
-
-  [[nodiscard]] std::string text(std::string_view name) const {
-    const auto* text = find_field<std::string>(event_, name);
-    return text == nullptr ? "" : escape(*text);
-  }
-  // A text that quotes whatever is not ours already.
-  [[nodiscard]] std::string message(std::string_view name) const {
-    const auto* text = find_field<std::string>(event_, name);
-    return text == nullptr ? "" : on_one_line(*text);
-  }
-  [[nodiscard]] std::int64_t number(std::string_view name) const {
-    const auto* number = find_field<std::int64_t>(event_, name);
-    return number == nullptr ? 0 : *number;
-  }
-  [[nodiscard]] std::string duration(std::string_view name) const {
-    return duration_text(Duration{number(name)});
-  }
-  // The time of day; with the date where that is not the event's own.
-  [[nodiscard]] std::string time(std::string_view name) const {
-    const auto time = find_time(event_, name);
-    if (!time) return text(name);
-    const std::string local = local_text(*time, zone_);
-    const std::string now = local_text(event_.at, zone_);
-    return local.substr(0, 10) == now.substr(0, 10) ? local.substr(11) : local;
-  }
-
- private:
-  const Event& event_;
-  const Zone& zone_;
-};
 
 std::string counted(std::int64_t number, const char* one, const char* several) {
   return std::to_string(number) + ' ' + (number == 1 ? one : several);
 }
 
-std::string started_text(const Fields& fields) {
-  std::string text = fields.has("isRetry") ? "started again" : "started";
-  text += ", due " + fields.time("scheduledTime");
-  if (fields.has("isRepeatedMinute")) text += " (the second time, as the clocks were set back)";
-  if (fields.has("missedCount")) {
-    text +=
-        ", in place of " + std::to_string(fields.number("missedCount")) + " more that were missed";
-  }
-  return text;
-}
+// What each event says to people. Texts from outside are escaped; an error is a message of ours,
+// which has quoted what is not (RULES V, X4).
+class Sentences {
+ public:
+  Sentences(Instant at, const Zone& zone) : at_(at), zone_(zone) {}
 
-std::string lost_text(const Fields& fields) {
-  const std::int64_t lost = fields.number("lost");
-  return lost == 0 ? "" : "; " + counted(lost, "run is", "runs are") + " missing from it";
-}
+  // The scheduler as a whole.
+  std::string operator()(const event::SchedulerInitializationStarted& event) const {
+    return "loading " + counted(event.registrations, "task", "tasks");
+  }
+  std::string operator()(const event::SchedulerInitializationCompleted& event) const {
+    std::string text = "loaded " + counted(event.registrations, "task", "tasks");
+    if (event.skipped > 0) text += ", " + std::to_string(event.skipped) + " of them never due";
+    return text;
+  }
+  std::string operator()(const event::SchedulerInitializationFailed& event) const {
+    return "cannot load the tasks: " + on_one_line(event.error);
+  }
+  std::string operator()(const event::SchedulerReinitializationStarted& /*event*/) const {
+    return "reloading the tasks";
+  }
+  std::string operator()(const event::SchedulerReinitializationCompleted& /*event*/) const {
+    return "reloaded the tasks";
+  }
+  std::string operator()(const event::SchedulerStopRequested& /*event*/) const {
+    return "stopping; no more runs are started";
+  }
+  std::string operator()(const event::SchedulerStopped& /*event*/) const { return "stopped"; }
+  std::string operator()(const event::PollingStarted& /*event*/) const {
+    return "waiting for tasks to become due";
+  }
+  std::string operator()(const event::PollingStopRequested& /*event*/) const {
+    return "about to stop waiting for tasks";
+  }
+  std::string operator()(const event::PollingStopped& /*event*/) const {
+    return "no longer waiting for tasks";
+  }
+  std::string operator()(const event::PollStarted& event) const {
+    return "checking " + counted(event.tasks, "task", "tasks");
+  }
+  std::string operator()(const event::PollCompleted& event) const {
+    return "started " + counted(event.started, "task", "tasks") + " in " +
+           duration_text(event.duration);
+  }
 
-std::string history_failure_text(const Fields& fields) {
-  std::string text = lost_text(fields);
-  if (const std::int64_t waiting = fields.number("waiting"); waiting > 0) {
-    text += "; " + counted(waiting, "run is", "runs are") + " kept in memory";
+  // What becomes of the tasks when a list is loaded.
+  std::string operator()(const event::TaskAdded& event) const {
+    return "added, due at " + escape(event.cron);
   }
-  if (fields.has("nextTryAt")) text += "; next try at " + fields.time("nextTryAt");
-  return text;
-}
+  std::string operator()(const event::TaskPreserved& /*event*/) const { return "unchanged"; }
+  std::string operator()(const event::TaskOverridden& event) const {
+    return "changed: " + listed(event.change());
+  }
+  std::string operator()(const event::TaskChanged& event) const {
+    std::string text = "changed: " + listed(event.keys);
+    if (!event.timeouts) return text;
+    const auto limit = [](Duration timeout) {
+      return timeout == Duration::zero() ? "none" : duration_text(timeout);
+    };
+    return text + " (" + limit(event.timeouts->after) + " instead of " +
+           limit(event.timeouts->before) + ')';
+  }
+  std::string operator()(const event::TaskRemoved& /*event*/) const { return "removed"; }
+  std::string operator()(const event::TaskOrphaned& event) const {
+    return "the run started at " + time(event.last_execution) + " was interrupted; it is restarted";
+  }
+  std::string operator()(const event::TaskNeverDue& event) const {
+    return "never due: " + escape(event.cron);
+  }
+  std::string operator()(const event::TaskScheduled& event) const {
+    return "scheduled at " + escape(event.cron);
+  }
+  std::string operator()(const event::TaskSkipped& event) const {
+    return "not scheduled: " + escape(event.reason);
+  }
 
-// "changed: run, user, timeout (1 h instead of 30 min)"
-std::string changed_text(const Fields& fields) {
-  std::string text = "changed: ";
-  for (const char c : fields.text("changeType")) text.append(c == ',' ? ", " : std::string{c});
-  if (!fields.has("newTimeoutMs")) return text;
-  const auto limit = [&](std::string_view name) {
-    return fields.number(name) == 0 ? "none" : fields.duration(name);
-  };
-  return text + " (" + limit("newTimeoutMs") + " instead of " + limit("oldTimeoutMs") + ')';
-}
+  // Runs.
+  std::string operator()(const event::TaskRunStarted& event) const {
+    std::string text = event.is_retry ? "retried" : "started";
+    text += ", due " + time(event.scheduled);
+    if (event.is_repeated_minute) text += " (for the second time: the clocks were set back)";
+    if (event.missed > 0) {
+      text += "; also covers " + counted(event.missed, "missed run", "missed runs");
+    }
+    return text;
+  }
+  std::string operator()(const event::TaskRunCompleted& event) const {
+    return "succeeded in " + duration_text(event.duration);
+  }
+  std::string operator()(const event::TaskRunFailed& event) const {
+    return "failed after " + duration_text(event.duration) + ": " + escape(event.error) +
+           (event.next_retry ? "; retry at " + time(*event.next_retry) : "");
+  }
+  std::string operator()(const event::TaskRetryStarted& event) const {
+    return "retry " + std::to_string(event.retries);
+  }
+  std::string operator()(const event::TaskRetryPreempted& event) const {
+    return "retry cancelled: " + escape(event.reason);
+  }
+  std::string operator()(const event::DueSkipped& event) const {
+    return "not run at " + format_minute(event.scheduled) + ": the clocks skip this time";
+  }
+  std::string operator()(const event::SchedulingDelayed& event) const {
+    return "started " + duration_text(event.delay) + " late";
+  }
+  std::string operator()(const event::TaskOutput& event) const { return "| " + escape(event.text); }
 
-// With its place, where it has one.
-std::string warning_text(const Fields& fields) {
-  std::string text = fields.message("file");
-  for (const char* name : {"line", "column"}) {
-    if (fields.has(name)) text += ':' + std::to_string(fields.number(name));
+  // Trouble.
+  std::string operator()(const event::ClockCorrected& event) const {
+    return "last recorded at " + time(event.persisted) +
+           ", which is in the future: the clock was set back, and due times count again from now";
   }
-  return text + ": warning: " + fields.message("warning");
-}
+  std::string operator()(const event::ClockOutOfRange& event) const {
+    return on_one_line(event.error) + "; nothing starts until it is back in range";
+  }
+  std::string operator()(const event::AccessRefused& event) const {
+    return "access to " + escape(event.what) + " refused: " + escape(event.reason) + " (" +
+           escape(event.who) + ')';
+  }
+  std::string operator()(const event::StoreFailed& event) const {
+    return on_one_line(event.error) + next_try(event.next_try);
+  }
+  std::string operator()(const event::ResourcesExhausted& event) const {
+    return on_one_line(event.error) + next_try(event.next_try);
+  }
+  std::string operator()(const event::TraceFailed& event) const {
+    return "cannot write the trace: " + on_one_line(event.error);
+  }
+  std::string operator()(const event::TraceSetAside& event) const {
+    return on_one_line(event.error) + "; renamed to " + escape(event.file) +
+           ", and a new trace was started";
+  }
+  std::string operator()(const event::TheoryViolated& event) const {
+    return escape(event.axiom) + " violated at line " + std::to_string(event.line) +
+           " of the trace (" + time(event.violated) + ", blame: " + escape(event.blame) +
+           "): " + on_one_line(event.error);
+  }
 
-// Of what a scheduler does as a whole; empty where that is another event.
-std::string said_of_scheduler(std::string_view name, const Fields& fields) {
-  if (name == "SchedulerInitializationStarted") {
-    return "starting with " + counted(fields.number("totalRegistrations"), "task", "tasks");
+  // The daemon.
+  std::string operator()(const event::TaskFileLoaded& event) const {
+    return on_one_line(event.file) + ": " + counted(event.tasks, "task", "tasks") + ", state in " +
+           escape(event.state);
   }
-  if (name == "SchedulerInitializationCompleted") {
-    const auto never = fields.number("skippedCount");
-    return "started with " + counted(fields.number("scheduledCount"), "task", "tasks") +
-           (never == 0 ? "" : "; " + std::to_string(never) + " more never due");
+  std::string operator()(const event::TaskFileRejected& event) const {
+    return on_one_line(event.error);
   }
-  if (name == "SchedulerInitializationFailed")
-    return "the tasks cannot be loaded: " + fields.message("error");
-  if (name == "SchedulerReinitializationStarted") return "loading the tasks again";
-  if (name == "SchedulerReinitializationCompleted") return "loaded the tasks again";
-  if (name == "SchedulerStopRequested") return "stopping: nothing is started any more";
-  if (name == "SchedulerStopped") return "stopped";
-  if (name == "PollingStarted") return "waiting for tasks to be due";
-  if (name == "PollingStopRequested") return "about to stop waiting for tasks";
-  if (name == "PollingStopped") return "no longer waiting for tasks";
-  if (name == "PollStarted") {
-    return "looking which of " + counted(fields.number("scheduledTaskCount"), "task", "tasks") +
-           " to start";
+  std::string operator()(const event::TaskFileWarning& event) const {
+    std::string text = on_one_line(event.file);
+    for (const std::optional<std::int64_t>& place : {event.line, event.column}) {
+      if (place) text += ':' + std::to_string(*place);
+    }
+    return text + ": warning: " + on_one_line(event.warning);
   }
-  if (name == "PollCompleted") {
-    return "started " + counted(fields.number("tasksExecuted"), "task", "tasks") + " in " +
-           fields.duration("duration");
+  std::string operator()(const event::LeftoversEnded& event) const {
+    return "killed " + counted(event.count, "process", "processes") +
+           " left behind by the previous daemon";
   }
-  return "";
-}
+  std::string operator()(const event::CommandsEnding& event) const {
+    return "terminating the commands that still run: " + escape(event.reason);
+  }
+  std::string operator()(const event::HistoryFailed& event) const {
+    std::string text = on_one_line(event.error) + lost(event.lost);
+    if (event.waiting > 0) {
+      text += "; " + counted(event.waiting, "run is", "runs are") + " kept in memory";
+    }
+    return event.next_try ? text + next_try(*event.next_try) : text;
+  }
+  std::string operator()(const event::HistoryRecovered& event) const {
+    return "the history is writable again: " + counted(event.written, "run", "runs") + " written" +
+           lost(event.lost);
+  }
+  std::string operator()(const event::LogLinesDropped& event) const {
+    return counted(event.count, "line", "lines") + " dropped here: nobody read the log";
+  }
 
-// Of what is wrong outside of the tasks; empty where that is another event.
-std::string said_of_trouble(std::string_view name, const Fields& fields) {
-  if (name == "StoreFailed" || name == "ResourcesExhausted") {
-    return fields.message("error") + "; next try at " + fields.time("nextTryAt");
+ private:
+  // The time of day; with the date unless it is the event's own.
+  [[nodiscard]] std::string time(Instant instant) const {
+    const std::string local = local_text(instant, zone_);
+    const std::string now = local_text(at_, zone_);
+    return local.substr(0, 10) == now.substr(0, 10) ? local.substr(11) : local;
   }
-  if (name == "TraceSetAside") {
-    return fields.message("error") + "; renamed to " + fields.text("file") + "; a new one begins";
+  [[nodiscard]] std::string next_try(Instant instant) const {
+    return "; next try at " + time(instant);
   }
-  if (name == "AccessRefused") {
-    return "access to " + fields.text("what") + " refused: " + fields.text("reason") + " (" +
-           fields.text("who") + ')';
+  static std::string lost(std::int64_t count) {
+    return count == 0 ? "" : "; " + counted(count, "run", "runs") + " lost";
   }
-  if (name == "ClockOutOfRange")
-    return fields.message("error") + "; nothing starts until it is back in range";
-  if (name == "TraceFailed") return "the trace cannot be written: " + fields.message("error");
-  if (name == "TheoryViolated") {
-    return fields.text("axiom") + " violated at line " + std::to_string(fields.number("line")) +
-           " of the trace (" + fields.time("violatedAt") + ", blame: " + fields.text("blame") +
-           "): " + fields.message("error");
+  // "run,user" -> "run, user"
+  static std::string listed(std::string_view keys) {
+    std::string text;
+    for (const char c : escape(keys)) text.append(c == ',' ? ", " : std::string{c});
+    return text;
   }
-  if (name == "TaskFileWarning") return warning_text(fields);
-  if (name == "TaskFileRejected") return fields.message("error");
-  if (name == "HistoryFailed") return fields.message("error") + history_failure_text(fields);
-  if (name == "HistoryRecovered") {
-    return "the history can be written again: " +
-           counted(fields.number("written"), "run was", "runs were") + " written" +
-           lost_text(fields);
-  }
-  if (name == "LeftoversEnded") {
-    return "ended what a daemon before had left: " +
-           counted(fields.number("count"), "process", "processes");
-  }
-  if (name == "LogLinesDropped") {
-    return counted(fields.number("count"), "line was", "lines were") +
-           " left out here: nobody read them";
-  }
-  return "";
-}
 
-// What people would say. Empty: just the name of the event and its fields.
-std::string said(std::string_view name, const Fields& fields) {
-  if (std::string text = said_of_scheduler(name, fields); !text.empty()) return text;
-  if (std::string text = said_of_trouble(name, fields); !text.empty()) return text;
-  if (name == "TaskRunStarted") return started_text(fields);
-  if (name == "TaskRunCompleted") return "succeeded in " + fields.duration("duration");
-  if (name == "TaskRunFailed") {
-    return "failed after " + fields.duration("duration") + ": " + fields.text("error") +
-           (fields.has("nextRetryAt") ? "; retry at " + fields.time("nextRetryAt") : "");
-  }
-  if (name == "TaskOutput") return "| " + fields.text("text");
-  if (name == "TaskAdded") return "added, due at " + fields.text("cronExpression");
-  if (name == "TaskPreserved") return "unchanged";
-  if (name == "TaskOverridden" || name == "TaskChanged") return changed_text(fields);
-  if (name == "TaskRemoved") return "removed";
-  if (name == "TaskOrphaned") {
-    return "its run of " + fields.time("lastExecutionTime") +
-           " has no recorded result; starting it again";
-  }
-  if (name == "TaskNeverDue") return "is never due: " + fields.text("cronExpression");
-  if (name == "TaskScheduled") return "scheduled at " + fields.text("cronExpression");
-  if (name == "TaskSkipped") return "not scheduled: " + fields.text("reason");
-  if (name == "ClockCorrected") {
-    return "was last recorded at " + fields.time("persistedTime") +
-           ", which is in the future: the clock was set back, and it is due again from now on";
-  }
-  if (name == "TaskRetryStarted") {
-    return "is tried again, " + counted(fields.number("retryCount"), "time", "times") + " by now";
-  }
-  if (name == "TaskRetryPreempted") return "need not be retried: " + fields.text("reason");
-  if (name == "DueSkipped") {
-    return "is not due at " + fields.text("scheduledTime") + ": the clocks jump over it";
-  }
-  if (name == "SchedulingDelayed") return "starts late by " + fields.duration("delay");
-  if (name == "TaskFileLoaded") {
-    return fields.text("file") + ": " + counted(fields.number("tasks"), "task", "tasks") +
-           ", state in " + fields.text("state");
-  }
-  if (name == "CommandsEnding")
-    return "commands that still run are ended: " + fields.text("reason");
-  return "";
+  Instant at_;
+  const Zone& zone_;
+};
+
+// The task that an event is about, or the program itself.
+std::string subject_of(const event::Any& what) {
+  return std::visit(
+      [](const auto& event) -> std::string {
+        if constexpr (requires { event.task; }) {
+          return escape(event.task);
+        } else {
+          return "dutiful";
+        }
+      },
+      what);
 }
 
 const char* colour_of(Level level) {
@@ -250,22 +266,13 @@ std::string duration_text(Duration duration) {
   return both(whole, " d", floor<hours>(duration - whole), " h");
 }
 
-std::string to_text(const Event& event, const Zone& zone, Colour colour) {
-  const Fields fields{event, zone};
-  std::string text = said(event.name, fields);
-  if (text.empty()) {
-    text = std::string{event.name};
-    for (const EventField& field : event.fields) {
-      if (field.name != "taskName" && std::holds_alternative<std::string>(field.value)) {
-        text += ' ' + std::string{field.name} + '=' + fields.text(field.name);
-      }
-    }
-  }
-  const std::string name = fields.has("taskName") ? fields.text("taskName") : "dutiful";
+std::string to_text(const TypedEvent& event, const Zone& zone, Colour colour) {
+  const std::string subject = subject_of(event.what);
+  const std::string text = std::visit(Sentences{event.at, zone}, event.what);
   const std::string time = local_text(event.at, zone);
-  if (colour == Colour::none) return time + "  " + name + "  " + text;
-  return "\x1b[2m" + time + "\x1b[0m  \x1b[1m" + name + "\x1b[0m  " + colour_of(event.level) +
-         text + "\x1b[0m";
+  if (colour == Colour::none) return time + "  " + subject + "  " + text;
+  return "\x1b[2m" + time + "\x1b[0m  \x1b[1m" + subject + "\x1b[0m  " +
+         colour_of(level_of(event)) + text + "\x1b[0m";
 }
 
 }  // namespace dutiful

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "files/private_file.h"
-#include "runtime/back_off.h"
 #include "store/sqlite/state_file.h"
+#include "sync/back_off.h"
 
 namespace dutiful {
 namespace {

@@ -6,8 +6,6 @@
 #include <string_view>
 
 #include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "daemon/history_error.h"
 #include "files/private_file.h"
@@ -170,8 +168,7 @@ HistoryEntry read_entry(const Row& row) {
 
 // What commands write may be meant for nobody else. SQLite gives its own files the same mode.
 const std::string& made_private(const std::string& path) {
-  const PrivateFile file = open_or_make_private(path, O_RDWR);
-  if (file.descriptor >= 0) ::close(file.descriptor);  // where it cannot be had, SQLite says why
+  (void)open_or_make_private(path, O_RDWR);  // if it cannot be opened, SQLite says why
   for (const char* suffix : {"-wal", "-shm", "-journal"}) {
     check_private(path + suffix, Demand::ours_alone);
   }
@@ -181,7 +178,7 @@ const std::string& made_private(const std::string& path) {
 }  // namespace
 
 HistoryFile::HistoryFile(const std::string& path)
-    : identity_(identify(made_private(path))), database_(path) {
+    : identity_(identity_of(made_private(path))), database_(path) {
   const std::int64_t version = database_.check_format(format);
   // Readers go on meanwhile. The last runs before a power cut may be lost; the state is
   // elsewhere.
@@ -197,14 +194,8 @@ HistoryFile::HistoryFile(const std::string& path)
                 " (SELECT id FROM run WHERE task = ?1 ORDER BY id DESC LIMIT 1 OFFSET ?2)");
 }
 
-std::optional<HistoryFile::Identity> HistoryFile::identify(const std::string& path) {
-  struct stat status {};
-  if (lstat(path.c_str(), &status) != 0) return std::nullopt;
-  return Identity{status.st_dev, status.st_ino};
-}
-
 bool HistoryFile::is_there() const {
-  return identify(database_.path()) == identity_;
+  return identity_of(database_.path()) == identity_;
 }
 
 void HistoryFile::abandon() noexcept {

@@ -7,15 +7,14 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <utility>
 #include <vector>
-
-#include <sys/types.h>
 
 #include <dutiful/time.h>
 
 #include "daemon/history_entry.h"
+#include "posix/file_identity.h"
 #include "store/sqlite/database.h"
+#include "store/sqlite/statement.h"
 
 namespace dutiful {
 
@@ -40,11 +39,9 @@ class HistoryFile {
   void forget_others(const std::set<std::string, std::less<>>& tasks, Instant before);
 
  private:
-  using Identity = std::pair<dev_t, ino_t>;
-  static std::optional<Identity> identify(const std::string& path);
   void insert(const HistoryEntry& entry);
 
-  std::optional<Identity> identity_;  // from before it is opened
+  std::optional<FileIdentity> identity_;  // from before it is opened
   Database database_;
   std::optional<Statement> insert_;
   std::optional<Statement> trim_;

@@ -6,11 +6,10 @@
 #include <climits>
 #include <csignal>
 #include <exception>
-#include <system_error>
 #include <utility>
 
 #include <poll.h>
-#include <sys/eventfd.h>
+#include <unistd.h>
 
 namespace dutiful {
 
@@ -24,11 +23,7 @@ constexpr std::size_t output_max = 1024UL * 1024;
 }  // namespace
 
 Log::Log(int descriptor, TellDropped tell_dropped, Farewell farewell)
-    : descriptor_(descriptor),
-      tell_dropped_(std::move(tell_dropped)),
-      farewell_(farewell),
-      bell_(eventfd(0, EFD_CLOEXEC)) {
-  if (!bell_.is_open()) throw std::system_error(errno, std::generic_category(), "eventfd");
+    : descriptor_(descriptor), tell_dropped_(std::move(tell_dropped)), farewell_(farewell) {
   batch_.reserve(PIPE_BUF);
   thread_ = std::thread{[this] { loop(); }};
 }
@@ -40,8 +35,7 @@ Log::~Log() {
     ending_ = true;
   }
   changed_.notify_one();
-  const std::uint64_t one = 1;
-  [[maybe_unused]] const ssize_t written = ::write(bell_.get(), &one, sizeof one);
+  bell_.ring();
   thread_.join();
 }
 
@@ -160,7 +154,7 @@ bool Log::put(std::string_view text) {
 
 bool Log::await_reader() {
   std::array<pollfd, 2> waiting{{{.fd = descriptor_, .events = POLLOUT, .revents = 0},
-                                 {.fd = bell_.get(), .events = POLLIN, .revents = 0}}};
+                                 {.fd = bell_.descriptor(), .events = POLLIN, .revents = 0}}};
   (void)poll(waiting.data(), waiting.size(), -1);
   if (waiting[0].revents != 0) return true;
   return poll(waiting.data(), 1, static_cast<int>(patience().count())) > 0;

@@ -10,7 +10,7 @@
 #include <thread>
 #include <utility>
 
-#include "commands/descriptor.h"
+#include "posix/bell.h"
 #include "sync/mutex.h"
 
 namespace dutiful {
@@ -81,7 +81,7 @@ class Log {
   const int descriptor_;
   const TellDropped tell_dropped_;
   const Farewell farewell_;
-  Descriptor bell_;    // rings when it is to end
+  Bell bell_;          // rings when it is to end
   std::string batch_;  // the thread's own, with room for what a pipe takes at once
   Mutex mutex_;
   Condition changed_;

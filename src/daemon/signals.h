@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "commands/descriptor.h"
+#include "posix/descriptor.h"
 
 namespace dutiful {
 

@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-#include "commands/descriptor.h"
+#include "posix/descriptor.h"
 
 namespace dutiful {
 namespace {

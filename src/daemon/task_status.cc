@@ -44,8 +44,8 @@ TaskStatus::State state_of(TaskState state) {
 }
 
 // What the next daemon will find: nothing runs that nobody watches.
-TaskProgress as_left(TaskProgress progress, Service::Answer answer) {
-  if (progress.state == TaskState::running && answer == Service::Answer::free) {
+TaskProgress as_left(TaskProgress progress, HolderStatus::Answer answer) {
+  if (progress.state == TaskState::running && answer == HolderStatus::Answer::free) {
     progress.state = TaskState::awaiting_run;
     progress.orphan_pending = true;
   }
@@ -84,12 +84,12 @@ TaskStatus status_of(const TaskConfig& config,
 }
 
 // The records, and who held the state when they were read: a daemon may come or go meanwhile.
-std::vector<TaskRecord> read_records(const std::string& state, Service& service) {
+std::vector<TaskRecord> read_records(const std::string& state, HolderStatus& service) {
   constexpr int tries_max = 10;
   for (int tries = 1;; ++tries) {
-    const Service before = read_service(state);
+    const HolderStatus before = read_holder_status(state);
     auto records = read_sqlite_state(state);
-    service = read_service(state);
+    service = read_holder_status(state);
     if (service == before || tries == tries_max) return records;
   }
 }
@@ -109,7 +109,7 @@ StateStatus read_status(const std::string& state, const Calendar& calendar, Inst
 std::vector<TaskStatus> read_interrupted(const std::string& state) {
   std::vector<TaskStatus> interrupted;
   for (const TaskRecord& record : read_sqlite_state(state)) {
-    const TaskProgress progress = as_left(record.progress, Service::Answer::free);
+    const TaskProgress progress = as_left(record.progress, HolderStatus::Answer::free);
     if (progress.orphan_pending) interrupted.push_back(recorded_status(record.config, progress));
   }
   return interrupted;

@@ -36,7 +36,7 @@ struct TaskStatus {
 };
 
 struct StateStatus {
-  Service service{};
+  HolderStatus service{};
   std::vector<TaskStatus> tasks{};  // in the order of their names
 };
 

@@ -65,7 +65,7 @@ class Status : public testing::Test {
 TEST_F(Status, of_a_task_that_runs_is_running_while_somebody_holds_the_state) {
   hold(task("a", running()));
   const StateStatus status = read("2025-03-03T11:10:00Z");
-  EXPECT_EQ(status.service.answer, Service::Answer::held);
+  EXPECT_EQ(status.service.answer, HolderStatus::Answer::held);
   ASSERT_EQ(status.tasks.size(), 1U);
   EXPECT_EQ(status.tasks[0].state, State::running);
   EXPECT_EQ(status.tasks[0].reason, Reason::cron);
@@ -80,7 +80,7 @@ TEST_F(Status, of_a_task_that_was_running_when_nobody_is_left_is_interrupted) {
   hold(task("a", running()));
   store.reset();
   const StateStatus status = read("2025-03-03T11:10:00Z");
-  EXPECT_EQ(status.service.answer, Service::Answer::free);
+  EXPECT_EQ(status.service.answer, HolderStatus::Answer::free);
   ASSERT_EQ(status.tasks.size(), 1U);
   EXPECT_EQ(status.tasks[0].state, State::interrupted);
   EXPECT_EQ(status.tasks[0].overdue_since, at("2025-03-03T11:00:00.250Z"));

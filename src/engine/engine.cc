@@ -8,8 +8,8 @@
 #include "core/make_room.h"
 #include "core/validate.h"
 #include "engine/durable.h"
-#include "engine/identifier.h"
 #include "engine/refusal.h"
+#include "posix/random_name.h"
 
 namespace dutiful {
 namespace {
@@ -38,7 +38,7 @@ Engine::Engine(const Calendar& calendar,
                Policies policies,
                OpenStore open_store,
                TraceSink& trace,
-               EventSink events,
+               TypedSink events,
                Prepare prepare)
     : policies_(policies),
       open_store_(std::move(open_store)),
@@ -115,7 +115,7 @@ void Engine::replace_list(std::vector<TaskConfig> list, Instant now, CallNumber 
   // What can fail comes before the list is durable: memory here, the store below.
   Core next = core_;
   next.apply(plan, now);
-  next.place(store.replace(plan, make_identifier()));
+  next.place(store.replace(plan, random_name()));
   core_ = std::move(next);
   if (opened) store_ = std::move(opened);
   lifecycle_ = Lifecycle::running;
@@ -145,7 +145,7 @@ Instant Engine::follow(Instant clock) {
   }
   const bool left_it = !std::exchange(back_at_, clock < clock_begin ? clock_begin : Instant::max());
   if (left_it && lifecycle_ != Lifecycle::uninitialized) {
-    watch([&] { reporter_.clock_out_of_range(ClockError{clock}.what(), time_); });
+    watch([&] { reporter_.report(event::ClockOutOfRange{ClockError{clock}.what()}, time_); });
   }
   return time_;
 }
@@ -176,11 +176,10 @@ void Engine::end(TaskId task, Outcome outcome, Instant now, std::string error) {
 void Engine::end(TaskId task, Ending ending, Instant now) {
   make_room(unrecorded_);
   const Outcome outcome = ending.outcome;
-  End end{task, std::move(ending), now, core_.task(task).name, {}};
+  End end{task, core_.task(task).name, std::move(ending), now, no_instant};
   core_.end(task, outcome, now);
-  end.progress = core_.task(task).progress;
-  // Of a task that was removed no retry will come.
-  if (!core_.task(task).registered) end.progress.retry_at = no_instant;
+  const Core::Task& ended = core_.task(task);
+  if (ended.registered) end.retry_at = ended.progress.retry_at;
   unrecorded_.push_back(std::move(end));
 }
 
@@ -218,11 +217,10 @@ std::vector<Start> Engine::step(Instant now, std::size_t limit) {
   }
   watch([&] { reporter_.gaps(core_, now); });
   for (const Start& start : starts) {
-    const Core::Task& task = core_.task(start.task);
     if (trace_.listens()) {
-      watch([&] { trace_.on(now, RunStart{task.name, name_of(start.reason)}); });
+      watch([&] { trace_.on(now, RunStart{start.name, name_of(start.reason)}); });
     }
-    watch([&] { reporter_.run_started(start, task, core_.cron(task)); });
+    watch([&] { reporter_.run_started(start, core_.cron(core_.task(start.task))); });
   }
   watch([&] { trace_.flush(); });
   return starts;
@@ -241,7 +239,8 @@ void Engine::postpone_ends(Instant now) {
     if (end.at == now) continue;
     core_.postpone_end(end.task, now);
     end.at = now;
-    if (core_.task(end.task).registered) end.progress = core_.task(end.task).progress;
+    const Core::Task& ended = core_.task(end.task);
+    if (ended.registered) end.retry_at = ended.progress.retry_at;
   }
 }
 
@@ -294,7 +293,7 @@ bool Engine::make_durable(const std::vector<Start>& starts, Instant now) {
     return false;
   }
   forget_store_error();
-  for (End& end : std::exchange(unrecorded_, {})) tell_end(end, now);
+  for (End& end : std::exchange(unrecorded_, {})) tell_end(end);
   for (const ClockCorrection& correction : std::exchange(corrected_, {})) {
     watch([&] {
       reporter_.clock_corrected(core_.task(correction.task).name, correction.persisted, now);
@@ -310,15 +309,15 @@ bool Engine::may_try_to_stop_again(Instant now) {
   return follows() && stop_tries_ < stop_tries_max && now - stop_tried_first_ < stop_tries_time_max;
 }
 
-void Engine::tell_end(End& end, Instant now) noexcept {
-  watch([&] { reporter_.run_ended(end.name, end.ending, end.progress, now); });
+void Engine::tell_end(End& end) noexcept {
+  watch([&] { reporter_.run_ended(end); });
   if (!trace_.listens()) return;
   watch([&] {
-    const auto ended = end.ending.at < now ? std::optional{end.ending.at} : std::nullopt;
+    const auto ended = end.ending.at < end.at ? std::optional{end.ending.at} : std::nullopt;
     if (end.ending.outcome == Outcome::success) {
-      trace_.on(now, RunSuccess{std::move(end.name), ended});
+      trace_.on(end.at, RunSuccess{std::move(end.name), ended});
     } else {
-      trace_.on(now, RunFailure{std::move(end.name), ended});
+      trace_.on(end.at, RunFailure{std::move(end.name), ended});
     }
   });
 }

@@ -39,7 +39,7 @@ class Engine {
          Policies policies,
          OpenStore open_store,
          TraceSink& trace,
-         EventSink events = {},
+         TypedSink events = {},
          Prepare prepare = {});
 
   // RULES I3, I4, P2-P5. Throws the errors of RULES E, and then nothing has changed.
@@ -86,19 +86,10 @@ class Engine {
   [[nodiscard]] const std::exception_ptr& stop_error() const { return stop_error_; }
 
  private:
-  struct End {
-    TaskId task;
-    Ending ending;
-    Instant at;  // when it counts from: when it is recorded (H5)
-    // The task may be gone, or another, by the time the end is recorded.
-    std::string name;
-    TaskProgress progress;
-  };
-
   void replace_list(std::vector<TaskConfig> list, Instant now, CallNumber call);
   void tell_state(const std::vector<TaskRecord>& records);
   void fail_initialization(const std::exception_ptr& error, TracedCall call, Instant now) noexcept;
-  void tell_end(End& end, Instant now) noexcept;
+  void tell_end(End& end) noexcept;
   void postpone_ends(Instant now);
   [[nodiscard]] std::vector<RowUpdate> updates_of(const std::vector<Start>& starts) const;
   bool make_durable(const std::vector<Start>& starts, Instant now);

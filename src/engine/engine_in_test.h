@@ -66,7 +66,7 @@ class EngineTest : public testing::Test, public TraceSink {
         policies,
         [this] { return std::make_unique<FaultyStore>(state, faults); },
         *this,
-        [this](const Event& event) { events.push_back(to_json(event)); });
+        [this](const TypedEvent& event) { events.push_back(to_json(publish(event))); });
   }
 
   void on(Instant /*at*/, const TraceEvent& event) override {

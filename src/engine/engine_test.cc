@@ -170,7 +170,7 @@ TEST_F(EngineTest, survives_a_sink_that_throws) {
       policies,
       [this] { return std::make_unique<FaultyStore>(state, faults); },
       *this,
-      [](const Event& /*event*/) { throw std::runtime_error("full"); });
+      [](const TypedEvent& /*event*/) { throw std::runtime_error("full"); });
   initialize("0 * * * *");
   EXPECT_EQ(engine->step(now).size(), 1);
 }

@@ -104,7 +104,7 @@ class Driver {
     const auto started = engine_.step(now_);
     const SpareAllocations spare;
     for (const Start& start : started) {
-      const int number = ++starts[engine_.core().task(start.task).name];
+      const int number = ++starts[start.name];
       running_.emplace_back(start.task, number % 3 == 0 ? Outcome::failure : Outcome::success);
     }
     return !started.empty();
@@ -117,7 +117,7 @@ class Driver {
                  {.reinitialize = Reinitialize::reconcile},
                  [this] { return std::make_unique<FailingStore>(state_, calls_left_); },
                  trace_,
-                 [](const Event& /*event*/) {}};
+                 [](const TypedEvent& event) { (void)publish(event); }};
   Instant now_ = at("2025-03-03T10:00:30Z");
   std::vector<std::pair<TaskId, Outcome>> running_;
   std::string reason_ = "a reason that is not kept inside a string object";

@@ -1,137 +1,97 @@
 #include "engine/reporter.h"
 
 #include <algorithm>
-#include <new>
 #include <utility>
 
 #include <dutiful/errors.h>
 
 #include "core/message_of.h"
 #include "files/private_file.h"
-#include "time/iso8601.h"
 
 namespace dutiful {
 namespace {
 
-// RULES R1: later than this is worth a warning.
+// RULES R1: a start later than this is worth a warning.
 constexpr std::chrono::minutes delay_max{1};
 
-std::string time_text(Instant instant) {
-  return format_utc(into_clock_range(instant));
-}
-
-void add(std::vector<EventField>& fields, std::string_view name, EventField::Value value) {
-  EventField field{name, std::move(value)};
-  fields.push_back(std::move(field));
-}
-
-std::vector<EventField> state_of(const TaskConfig& config) {
-  return {{"cronExpression", config.cron}, {"retryDelayMs", config.retry_delay.count()}};
+event::TaskOverridden::Settings settings_of(const TaskConfig& config) {
+  return {.cron = config.cron, .retry_delay = config.retry_delay};
 }
 
 }  // namespace
 
-Reporter::Reporter(EventSink sink, Calendar calendar)
+Reporter::Reporter(TypedSink sink, Calendar calendar)
     : sink_(std::move(sink)), calendar_(std::move(calendar)) {}
-
-void Reporter::tell(std::string_view name,
-                    Level level,
-                    Instant at,
-                    std::vector<EventField> fields) {
-  if (!sink_) return;
-  try {
-    sink_({.name = name, .level = level, .at = into_clock_range(at), .fields = std::move(fields)});
-  } catch (...) {
-    // It was asked not to. What it should have told is lost; the run it was about is not.
-  }
-}
 
 void Reporter::initialization_started(Initialization kind, std::size_t total, Instant now) {
   if (kind == Initialization::again) {
-    tell("SchedulerReinitializationStarted", Level::debug, now, {});
+    report(event::SchedulerReinitializationStarted{}, now);
   } else {
-    tell("SchedulerInitializationStarted",
-         Level::debug,
-         now,
-         {{"totalRegistrations", static_cast<std::int64_t>(total)}});
+    report(event::SchedulerInitializationStarted{static_cast<std::int64_t>(total)}, now);
   }
 }
 
 void Reporter::initialization_completed(Initialization kind, const Plan& plan, Instant now) {
   if (!sink_) return;
-  gaps_told_ = now;
+  gaps_reported_ = now;
   for (const TaskRecord& removed : plan.removed) {
-    std::vector<EventField> fields{{"taskName", removed.config.name}};
-    if (const Instant last = removed.progress.last_attempt; last != no_instant) {
-      add(fields, "lastExecutionTime", time_text(last));
-    }
-    tell("TaskRemoved", Level::info, now, std::move(fields));
+    report(event::TaskRemoved{.task = removed.config.name,
+                              .last_execution = happened(removed.progress.last_attempt)},
+           now);
   }
   std::int64_t scheduled = 0;
   for (const PlannedTask& task : plan.tasks) {
-    tell_task(task, now);
+    report_task(task, now);
     if (!task.schedule.never_matches()) ++scheduled;
   }
   if (kind == Initialization::again) {
-    tell("SchedulerReinitializationCompleted", Level::debug, now, {});
+    report(event::SchedulerReinitializationCompleted{}, now);
   } else {
     const auto total = static_cast<std::int64_t>(plan.tasks.size());
-    tell("SchedulerInitializationCompleted",
-         Level::debug,
-         now,
-         {{"totalRegistrations", total},
-          {"scheduledCount", scheduled},
-          {"skippedCount", total - scheduled}});
+    report(
+        event::SchedulerInitializationCompleted{
+            .registrations = total, .scheduled = scheduled, .skipped = total - scheduled},
+        now);
   }
   const bool polls = !plan.tasks.empty();
-  if (polls != std::exchange(polling_, polls)) {
-    tell(polls ? "PollingStarted" : "PollingStopped", Level::debug, now, {});
+  if (polls == std::exchange(polling_, polls)) return;
+  if (polls) {
+    report(event::PollingStarted{}, now);
+  } else {
+    report(event::PollingStopped{}, now);
   }
 }
 
-void Reporter::tell_task(const PlannedTask& task, Instant now) {
-  const EventField name{"taskName", task.config.name};
-  const EventField cron{"cronExpression", task.config.cron};
-  const EventField delay{"retryDelayMs", task.config.retry_delay.count()};
+void Reporter::report_task(const PlannedTask& task, Instant now) {
+  const std::string& name = task.config.name;
+  const std::string& cron = task.config.cron;
+  const Duration retry_delay = task.config.retry_delay;
   switch (task.classification) {
     case Classification::added:
-      tell("TaskAdded", Level::info, now, {name, cron, delay});
+      report(event::TaskAdded{.task = name, .cron = cron, .retry_delay = retry_delay}, now);
       break;
     case Classification::preserved:
-      tell("TaskPreserved", Level::debug, now, {name});
+      report(event::TaskPreserved{.task = name}, now);
       break;
-    case Classification::overridden: {
-      const bool other_cron = task.before->config.cron != task.config.cron;
-      const bool other_delay = task.before->config.retry_delay != task.config.retry_delay;
-      const std::string change = other_cron && other_delay ? "cronExpression,retryDelay"
-                                 : other_cron              ? "cronExpression"
-                                                           : "retryDelay";
-      tell("TaskOverridden",
-           Level::info,
-           now,
-           {name,
-            {"changeType", change},
-            {"oldState", state_of(task.before->config)},
-            {"newState", state_of(task.config)}});
+    case Classification::overridden:
+      report(event::TaskOverridden{.task = name,
+                                   .before = settings_of(task.before->config),
+                                   .after = settings_of(task.config)},
+             now);
       break;
-    }
   }
   if (task.orphaned) {
-    tell("TaskOrphaned",
-         Level::warning,
-         now,
-         {name,
-          {"lastExecutionTime", time_text(task.progress.last_attempt)},
-          {"schedulerIdentifier", task.before->scheduler}});
+    report(event::TaskOrphaned{.task = name,
+                               .last_execution = task.progress.last_attempt,
+                               .scheduler = task.before->scheduler},
+           now);
   }
-  if (task.corrected_from != no_instant) {
-    clock_corrected(task.config.name, task.corrected_from, now);
-  }
+  if (task.corrected_from != no_instant) clock_corrected(name, task.corrected_from, now);
   if (task.schedule.never_matches()) {
-    tell("TaskNeverDue", Level::warning, now, {name, cron});
-    tell("TaskSkipped", Level::debug, now, {name, {"reason", std::string{"it is never due"}}});
+    report(event::TaskNeverDue{.task = name, .cron = cron}, now);
+    report(event::TaskSkipped{.task = name, .reason = "it is never due"}, now);
   } else {
-    tell("TaskScheduled", Level::debug, now, {name, cron, delay});
+    report(event::TaskScheduled{.task = name, .cron = cron, .retry_delay = retry_delay}, now);
   }
 }
 
@@ -144,172 +104,130 @@ void Reporter::initialization_failed(const std::exception_ptr& error, Instant no
   } catch (...) {
     access_refused(error, now);
   }
-  tell("SchedulerInitializationFailed", Level::warning, now, {{"error", message_of(error)}});
+  report(event::SchedulerInitializationFailed{message_of(error)}, now);
 }
 
 void Reporter::access_refused(const std::exception_ptr& error, Instant now) {
   if (!sink_ || !error) return;
-  const auto refused =
-      [&](const std::string& what, const std::string& why, const std::string& who) {
-        tell("AccessRefused", Level::warning, now, {{"what", what}, {"reason", why}, {"who", who}});
-      };
   try {
     std::rethrow_exception(error);
   } catch (const StateHeldError& held) {
-    refused(held.state(), "the state is in use", held.holder());
+    report(
+        event::AccessRefused{
+            .what = held.state(), .reason = "the state is in use", .who = held.holder()},
+        now);
   } catch (const FileRefused& file) {
-    refused(file.path(), file.reason(), file.who());
+    report(event::AccessRefused{.what = file.path(), .reason = file.reason(), .who = file.who()},
+           now);
   } catch (const Error& other) {
     access_refused(other.cause(), now);
   } catch (...) {
-    // Of others there is no more to say than that it failed.
+    // Any other failure has nothing to do with access.
   }
 }
 
 void Reporter::stop_requested(Instant now) {
-  tell("SchedulerStopRequested", Level::info, now, {});
-  if (polling_) tell("PollingStopRequested", Level::debug, now, {});
+  report(event::SchedulerStopRequested{}, now);
+  if (polling_) report(event::PollingStopRequested{}, now);
 }
 
 void Reporter::stopped(Instant now) {
-  if (std::exchange(polling_, false)) tell("PollingStopped", Level::debug, now, {});
-  tell("SchedulerStopped", Level::info, now, {});
+  if (std::exchange(polling_, false)) report(event::PollingStopped{}, now);
+  report(event::SchedulerStopped{}, now);
 }
 
 void Reporter::poll_started(std::size_t tasks, Instant now) {
-  if (!sink_) return;
-  tell("PollStarted",
-       Level::debug,
-       now,
-       {{"pollTime", time_text(now)}, {"scheduledTaskCount", static_cast<std::int64_t>(tasks)}});
+  report(event::PollStarted{.time = now, .tasks = static_cast<std::int64_t>(tasks)}, now);
 }
 
 void Reporter::poll_completed(std::size_t executed, Duration duration, Instant now) {
-  if (!sink_) return;
-  const auto count = static_cast<std::int64_t>(executed);
-  tell("PollCompleted",
-       Level::debug,
-       now,
-       {{"pollTime", time_text(now)},
-        {"tasksEvaluated", count},
-        {"tasksExecuted", count},
-        {"duration", duration.count()}});
+  report(
+      event::PollCompleted{
+          .time = now, .started = static_cast<std::int64_t>(executed), .duration = duration},
+      now);
 }
 
-void Reporter::run_started(const Start& start, const Core::Task& task, const CronExpression& cron) {
+void Reporter::run_started(const Start& start, const CronExpression& cron) {
   if (!sink_) return;
-  const EventField name{"taskName", task.name};
+  const std::string& name = start.name;
+  const bool is_retry = start.reason == Reason::retry;
   if (start.preempts_retry) {
-    tell("TaskRetryPreempted",
-         Level::info,
-         start.at,
-         {name, {"reason", std::string{"a newer occurrence is due"}}});
+    report(event::TaskRetryPreempted{.task = name, .reason = "a newer occurrence is due"},
+           start.at);
   }
-  if (start.reason == Reason::retry) {
-    tell("TaskRetryStarted",
-         Level::info,
-         start.at,
-         {name, {"retryCount", std::int64_t{task.progress.retries}}});
+  if (is_retry) {
+    report(event::TaskRetryStarted{.task = name, .retries = start.retries}, start.at);
   }
+  report(event::TaskRunStarted{.task = name,
+                               .scheduled = start.scheduled,
+                               .actual = start.at,
+                               .is_retry = is_retry,
+                               .is_repeated_minute = in_repeated_minute(start),
+                               .missed = missed_count(start, cron)},
+         start.at);
 
-  std::vector<EventField> fields{
-      name, {"scheduledTime", time_text(start.scheduled)}, {"actualTime", time_text(start.at)}};
-  if (start.reason == Reason::retry) add(fields, "isRetry", true);
-  if (start.reason == Reason::cron || start.reason == Reason::boot) {
-    const std::chrono::local_time<Duration> local{
-        (start.scheduled + calendar_.zone().offset_at(start.scheduled)).time_since_epoch()};
-    const LocalReading reading = calendar_.zone().read(local);
-    const auto* repeated = std::get_if<Repeated>(&reading);
-    if (repeated != nullptr && repeated->second == start.scheduled) {
-      add(fields, "isRepeatedMinute", true);
-    }
-  }
-  const std::int64_t missed = missed_count(start, task.progress.served_until, cron);
-  if (missed > 0) add(fields, "missedCount", missed);
-  tell("TaskRunStarted", Level::info, start.at, std::move(fields));
-
-  // An interrupted run is due again from when it started, a new task from when it came.
-  const Instant due = start.reason == Reason::orphan ? start.before.last_attempt
-                      : start.reason == Reason::boot ? start.before.first_coming
-                                                     : start.scheduled;
-  if (start.at - due > delay_max) {
-    tell("SchedulingDelayed",
-         Level::warning,
-         start.at,
-         {name, {"dueTime", time_text(due)}, {"delay", (start.at - due).count()}});
+  const Duration delay = start.at - start.owed_since;
+  if (delay > delay_max) {
+    report(event::SchedulingDelayed{.task = name, .due = start.owed_since, .delay = delay},
+           start.at);
   }
 }
 
-// The pulses that a start serves, less the one that scheduledTime names (T6, V). The instant of a
-// retry is seldom a pulse, and those of an orphan and a boot are served already.
-std::int64_t Reporter::missed_count(const Start& start,
-                                    Instant served_until,
-                                    const CronExpression& cron) const {
-  const Instant served_before = start.before.served_until;
-  const std::int64_t served = calendar_.count(cron, served_before, served_until);
-  if (start.scheduled <= served_before || start.scheduled > served_until) return served;
+// Whether the scheduled minute is one that the clocks show for the second time (T4).
+bool Reporter::in_repeated_minute(const Start& start) const {
+  if (start.reason != Reason::cron && start.reason != Reason::boot) return false;
+  const std::chrono::local_time<Duration> local{
+      (start.scheduled + calendar_.zone().offset_at(start.scheduled)).time_since_epoch()};
+  const LocalReading reading = calendar_.zone().read(local);
+  const auto* repeated = std::get_if<Repeated>(&reading);
+  return repeated != nullptr && repeated->second == start.scheduled;
+}
+
+// The pulses that a start serves, without the one that scheduledTime names (T6, V). The instant of
+// a retry is seldom a pulse, and the pulses of an orphan and a boot run are served already.
+std::int64_t Reporter::missed_count(const Start& start, const CronExpression& cron) const {
+  const std::int64_t served = calendar_.count(cron, start.served_before, start.served_until);
+  if (start.scheduled <= start.served_before || start.scheduled > start.served_until) return served;
   return served - calendar_.count(cron, start.scheduled - Duration{1}, start.scheduled);
 }
 
-void Reporter::run_ended(const std::string& name,
-                         const Ending& ending,
-                         const TaskProgress& progress,
-                         Instant now) {
+void Reporter::run_ended(const End& end) {
   if (!sink_) return;
-  const bool success = ending.outcome == Outcome::success;
-  std::vector<EventField> fields{
-      {"taskName", name}, {"duration", ending.duration.count()}, {"success", success}};
-  if (success) return tell("TaskRunCompleted", Level::info, now, std::move(fields));
-  add(fields, "error", ending.error);
-  if (progress.retry_at != no_instant) add(fields, "nextRetryAt", time_text(progress.retry_at));
-  tell("TaskRunFailed", Level::warning, now, std::move(fields));
+  if (end.ending.outcome == Outcome::success) {
+    return report(event::TaskRunCompleted{.task = end.name, .duration = end.ending.duration},
+                  end.at);
+  }
+  report(event::TaskRunFailed{.task = end.name,
+                              .duration = end.ending.duration,
+                              .error = end.ending.error,
+                              .next_retry = happened(end.retry_at)},
+         end.at);
 }
 
 void Reporter::clock_corrected(const std::string& name, Instant persisted, Instant now) {
-  tell("ClockCorrected",
-       Level::warning,
-       now,
-       {{"taskName", name}, {"persistedTime", time_text(persisted)}});
-  gaps_told_ = std::min(gaps_told_, now);  // they come again
-}
-
-void Reporter::clock_out_of_range(const std::string& error, Instant now) {
-  tell("ClockOutOfRange", Level::error, now, {{"error", error}});
+  report(event::ClockCorrected{.task = name, .persisted = persisted}, now);
+  gaps_reported_ = std::min(gaps_reported_, now);  // they come again
 }
 
 void Reporter::gaps(const Core& core, Instant now) {
-  if (!sink_ || now <= gaps_told_) return;
-  for (const Calendar::Gap& gap : calendar_.gaps(std::exchange(gaps_told_, now), now)) {
+  if (!sink_ || now <= gaps_reported_) return;
+  for (const Calendar::Gap& gap : calendar_.gaps(std::exchange(gaps_reported_, now), now)) {
     core.for_each_registered([&](const Core::Task& task) {
       const CronExpression& cron = core.cron(task);
       // Once for each civil day that the gap touches.
       for (CivilMinute from = gap.begin; from < gap.end;) {
         const auto skipped = cron.find_at_or_after(from);
         if (!skipped || *skipped >= gap.end) break;
-        tell("DueSkipped",
-             Level::info,
-             gap.at,
-             {{"taskName", task.name},
-              {"scheduledTime", format_minute(*skipped)},
-              {"reason", std::string{"gap"}}});
+        report(event::DueSkipped{.task = task.name, .scheduled = *skipped}, gap.at);
         from = std::chrono::floor<std::chrono::days>(*skipped) + std::chrono::days{1};
       }
     });
   }
 }
 
-void Reporter::exhausted(const std::string& error, Instant next_try, Instant now) {
-  tell("ResourcesExhausted",
-       Level::error,
-       now,
-       {{"error", error}, {"nextTryAt", time_text(next_try)}});
-}
-
 void Reporter::store_failed(const std::exception_ptr& error, Instant next_try, Instant now) {
-  tell("StoreFailed",
-       Level::error,
-       now,
-       {{"error", message_of(error)}, {"nextTryAt", time_text(next_try)}});
+  if (!sink_) return;
+  report(event::StoreFailed{.error = message_of(error), .next_try = next_try}, now);
 }
 
 }  // namespace dutiful

@@ -69,16 +69,15 @@ PrivateFile failed(const std::string& path, int error) {
 }
 
 PrivateFile make(const std::string& path, int flags) {
-  const int descriptor =
-      open(path.c_str(), flags | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, private_mode);
-  if (descriptor < 0) return {.error = errno};
-  if (fchmod(descriptor, private_mode) != 0) {  // the umask may have left even less
+  Descriptor descriptor{
+      open(path.c_str(), flags | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, private_mode)};
+  if (!descriptor.is_open()) return {.error = errno};
+  if (fchmod(descriptor.get(), private_mode) != 0) {  // the umask may have left even less
     const int error = errno;
-    close(descriptor);
     unlink(path.c_str());
     fail_to_tighten(path, error);
   }
-  return {.descriptor = descriptor, .made = true};
+  return {.descriptor = std::move(descriptor), .made = true};
 }
 
 }  // namespace
@@ -98,15 +97,10 @@ FileRefused::FileRefused(std::string path,
 
 PrivateFile open_private(const std::string& path, int flags, Demand demand) {
   // A pipe that nobody reads would be waited for.
-  const int descriptor = open(path.c_str(), flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-  if (descriptor < 0) return failed(path, errno);
-  try {
-    check_private(path, descriptor, demand);
-  } catch (...) {
-    close(descriptor);
-    throw;
-  }
-  return {.descriptor = descriptor};
+  Descriptor descriptor{open(path.c_str(), flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)};
+  if (!descriptor.is_open()) return failed(path, errno);
+  check_private(path, descriptor.get(), demand);
+  return {.descriptor = std::move(descriptor)};
 }
 
 PrivateFile open_or_make_private(const std::string& path, int flags, Demand demand) {
@@ -148,18 +142,12 @@ void check_private(const std::string& path, Demand demand) {
   }
   refuse(path, status, demand);
   if (demand == Demand::ours || is_private(status)) return;
-  const int descriptor = open(path.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC);
-  if (descriptor < 0) {
+  const Descriptor descriptor{open(path.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC)};
+  if (!descriptor.is_open()) {
     if (errno == ENOENT) return;
     fail_to_tighten(path, errno);
   }
-  try {
-    check_private(path, descriptor, demand);  // it may be another by now
-  } catch (...) {
-    close(descriptor);
-    throw;
-  }
-  close(descriptor);
+  check_private(path, descriptor.get(), demand);  // it may be another by now
 }
 
 std::string user_name(uid_t user) {

@@ -6,6 +6,8 @@
 
 #include <sys/types.h>
 
+#include "posix/descriptor.h"
+
 namespace dutiful {
 
 // What is in the place of a file cannot be used: a directory, a pipe.
@@ -34,9 +36,9 @@ class FileRefused : public FileError {
 };
 
 struct PrivateFile {
-  int descriptor = -1;  // closed by whoever asked for it
-  bool made = false;    // there was none
-  int error = 0;        // why there is no descriptor, as errno has it
+  Descriptor descriptor{};
+  bool made = false;  // there was none
+  int error = 0;      // why there is no descriptor, as errno has it
 };
 
 // Each of these takes a regular file of the effective user, and throws FileRefused for a symbolic

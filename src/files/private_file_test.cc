@@ -31,17 +31,16 @@ class PrivateFileTest : public testing::Test {
     bool makes = true;
   };
   static std::vector<Way> ways() {
-    const auto closed = [](const PrivateFile& file) {
-      EXPECT_GE(file.descriptor, 0) << std::generic_category().message(file.error);
-      close(file.descriptor);
+    const auto expect_open = [](const PrivateFile& file) {
+      EXPECT_TRUE(file.descriptor.is_open()) << std::generic_category().message(file.error);
     };
     return {{.name = "open_or_make_private",
-             .take = [=](const auto& name) { closed(open_or_make_private(name, O_RDWR)); }},
+             .take = [=](const auto& name) { expect_open(open_or_make_private(name, O_RDWR)); }},
             {.name = "open_private",
-             .take = [=](const auto& name) { closed(open_private(name, O_RDWR)); },
+             .take = [=](const auto& name) { expect_open(open_private(name, O_RDWR)); },
              .makes = false},
             {.name = "make_private_anew",
-             .take = [=](const auto& name) { closed(make_private_anew(name, O_RDWR)); },
+             .take = [=](const auto& name) { expect_open(make_private_anew(name, O_RDWR)); },
              .replaces = true},
             {.name = "check_private",
              .take = [](const auto& name) { check_private(name, Demand::ours_alone); },
@@ -96,7 +95,7 @@ TEST_F(PrivateFileTest, is_tightened_where_it_was_open_to_others) {
     }
   }
   ASSERT_EQ(chmod(path.c_str(), 0644), 0);
-  close(open_or_make_private(path, O_RDWR, Demand::ours).descriptor);
+  (void)open_or_make_private(path, O_RDWR, Demand::ours);
   check_private(path, Demand::ours);
   EXPECT_EQ(mode_of(path), 0644U);
 }
@@ -106,9 +105,7 @@ TEST_F(PrivateFileTest, says_whether_it_was_made) {
   EXPECT_TRUE(made.made);
   const PrivateFile found = open_or_make_private(path, O_RDWR);
   EXPECT_FALSE(found.made);
-  EXPECT_GE(found.descriptor, 0);
-  close(made.descriptor);
-  close(found.descriptor);
+  EXPECT_TRUE(found.descriptor.is_open());
   EXPECT_EQ(open_private(path + "-none", O_RDWR).error, ENOENT);
   EXPECT_EQ(open_or_make_private(directory.file("no/such"), O_RDWR).error, ENOENT);
   check_private(path + "-none", Demand::ours_alone);

@@ -25,7 +25,7 @@ void Calls::trace(Make make) noexcept {
   try {
     // Outside the range of clocks time stands still, as it does for the engine.
     if (const Instant now = clock_.now(); in_clock_range(now)) latest_ = now;
-    untold_.push_back({latest_, make()});
+    untraced_.push_back({latest_, make()});
   } catch (...) {
     // For want of memory, or of a clock.
   }
@@ -130,7 +130,7 @@ void Calls::answer_idle_stops() noexcept {
 Calls::News Calls::take() {
   const Lock lock{mutex_};
   const Stop stop = stops_.empty() ? Stop::no : initialize_pending() ? Stop::soon : Stop::now;
-  return {clock_.now(), stop, std::exchange(untold_, {})};
+  return {clock_.now(), stop, std::exchange(untraced_, {})};
 }
 
 void Calls::loop_has_ended() {

@@ -94,7 +94,7 @@ class Calls {
   std::vector<std::uint64_t> stops_ GUARDED_BY(mutex_);  // that have not ended
   bool loop_ended_ GUARDED_BY(mutex_) = false;
   bool clearing_ GUARDED_BY(mutex_) = false;  // a stop() is at it
-  std::vector<TracedEvent> untold_ GUARDED_BY(mutex_);
+  std::vector<TracedEvent> untraced_ GUARDED_BY(mutex_);
   Instant latest_ GUARDED_BY(mutex_) =
       Instant{};  // that the clock has shown to a call, in its range
 };

@@ -13,6 +13,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "posix/descriptor.h"
 #include "trace/lines.h"
 
 namespace dutiful {
@@ -100,12 +101,11 @@ std::string set_aside(const std::string& file) {
   for (int number = 1; number <= set_aside_max; ++number) {
     std::string name = file + ".damaged-" + std::to_string(number);
     // Whoever makes the file has the name; a rename alone would replace what is there.
-    const int descriptor = open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (descriptor < 0) {
+    const Descriptor taken{open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600)};
+    if (!taken.is_open()) {
       if (errno == EEXIST) continue;
       fail();
     }
-    close(descriptor);
     if (std::rename(file.c_str(), name.c_str()) != 0) {
       const int error = errno;
       unlink(name.c_str());

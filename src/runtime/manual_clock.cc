@@ -1,21 +1,16 @@
 #include <algorithm>
-#include <cerrno>
-#include <system_error>
-
-#include <sys/eventfd.h>
-#include <unistd.h>
 
 #include <dutiful/testing.h>
 
+#include "posix/bell.h"
+
 namespace dutiful {
 
-ManualClock::ManualClock(Instant now)
-    : descriptor_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)), now_(now) {
-  if (descriptor_ < 0) throw std::system_error(errno, std::generic_category(), "eventfd");
-}
+ManualClock::ManualClock(Instant now) : bell_(std::make_unique<Bell>()), now_(now) {}
+ManualClock::~ManualClock() = default;
 
-ManualClock::~ManualClock() {
-  close(descriptor_);
+int ManualClock::descriptor() const {
+  return bell_->descriptor();
 }
 
 void ManualClock::set(Instant now) {
@@ -24,8 +19,7 @@ void ManualClock::set(Instant now) {
   now_ = now;
   if (alarm_ > now && !back) return;
   const std::uint64_t before = alarms_;
-  const std::uint64_t one = 1;
-  [[maybe_unused]] const ssize_t size = write(descriptor_, &one, sizeof one);
+  bell_->ring();
   // Without an alarm there is nobody to wait for.
   if (alarm_ == Instant::max()) return;
   // An alarm that is due already was set by a step that had not seen the new time.
@@ -56,15 +50,11 @@ void ManualClock::set_alarm(Instant instant) {
   alarm_ = instant;
   ++alarms_;
   alarm_set_.notify_all();
-  if (instant != Instant::max() && instant <= now_) {
-    const std::uint64_t one = 1;
-    [[maybe_unused]] const ssize_t size = write(descriptor_, &one, sizeof one);
-  }
+  if (instant != Instant::max() && instant <= now_) bell_->ring();
 }
 
 void ManualClock::take_alarm() {
-  std::uint64_t rings = 0;
-  [[maybe_unused]] const ssize_t size = read(descriptor_, &rings, sizeof rings);
+  bell_->take();
 }
 
 }  // namespace dutiful

@@ -5,7 +5,7 @@
 
 #include <dutiful/scheduler.h>
 
-#include "runtime/wake_up.h"
+#include "posix/bell.h"
 
 namespace dutiful {
 
@@ -14,7 +14,7 @@ class PendingStop {
   // Enters stop() and does not wait: from here on nothing is started. Rings when finish() has
   // nothing to wait for any more. The scheduler must have a list; both must outlive finish().
   // Throws StopSchedulerError where there is no memory to ask with.
-  PendingStop(Scheduler& scheduler, WakeUp& all_ended);
+  PendingStop(Scheduler& scheduler, Bell& all_ended);
   // Returns, and throws, as stop() does. To be called once.
   void finish();
 

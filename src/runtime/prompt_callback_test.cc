@@ -134,14 +134,14 @@ TEST_F(PromptRuns, cannot_stop_their_scheduler) {
   scheduler.stop();
 }
 
-bool rings(const WakeUp& bell, int timeout_ms) {
+bool rings(const Bell& bell, int timeout_ms) {
   pollfd waiting{.fd = bell.descriptor(), .events = POLLIN, .revents = 0};
   return poll(&waiting, 1, timeout_ms) == 1;
 }
 
 // I5, without a thread that waits.
 TEST_F(PromptRuns, are_waited_for_by_a_stop_in_two_parts) {
-  WakeUp all_ended;
+  Bell all_ended;
   Scheduler scheduler{options()};
   scheduler.initialize({task("a", keeps())});
   clock->advance(30s);

@@ -2,7 +2,8 @@
 
 namespace dutiful {
 
-std::pair<std::vector<TaskConfig>, Callbacks> split(std::vector<Registration> registrations) {
+std::pair<std::vector<TaskConfig>, Callbacks> separate_callbacks(
+    std::vector<Registration> registrations) {
   std::vector<TaskConfig> list;
   Callbacks callbacks;
   list.reserve(registrations.size());

@@ -17,7 +17,7 @@ struct CallbackOf {
 // By TaskConfig::registration.
 using Callbacks = std::vector<CallbackOf>;
 
-[[nodiscard]] std::pair<std::vector<TaskConfig>, Callbacks> split(
+[[nodiscard]] std::pair<std::vector<TaskConfig>, Callbacks> separate_callbacks(
     std::vector<Registration> registrations);
 
 }  // namespace dutiful

@@ -4,7 +4,6 @@
 #include <system_error>
 
 #include <sys/timerfd.h>
-#include <unistd.h>
 
 namespace dutiful {
 
@@ -13,11 +12,7 @@ Duration Clock::monotonic() const {
 }
 
 SystemClock::SystemClock() : timer_(timerfd_create(CLOCK_REALTIME, TFD_NONBLOCK | TFD_CLOEXEC)) {
-  if (timer_ < 0) throw std::system_error(errno, std::generic_category(), "timerfd_create");
-}
-
-SystemClock::~SystemClock() {
-  close(timer_);
+  if (!timer_.is_open()) throw std::system_error(errno, std::generic_category(), "timerfd_create");
 }
 
 Instant SystemClock::now() const {
@@ -37,10 +32,10 @@ void SystemClock::set_alarm(Instant instant) {
   // The clock being set makes it readable too: what is due has to be looked at again then. Where it
   // was set since the last look, that is answered here (ECANCELED), so the alarm rings at once.
   const int flags = TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET;
-  int result = timerfd_settime(timer_, flags, &spec, nullptr);
+  int result = timerfd_settime(timer_.get(), flags, &spec, nullptr);
   if (result != 0 && errno == ECANCELED) {
     spec.it_value = {.tv_sec = 0, .tv_nsec = 1};
-    result = timerfd_settime(timer_, flags, &spec, nullptr);
+    result = timerfd_settime(timer_.get(), flags, &spec, nullptr);
   }
   if (result != 0 && errno != ECANCELED) {
     throw std::system_error(errno, std::generic_category(), "timerfd_settime");
@@ -49,7 +44,7 @@ void SystemClock::set_alarm(Instant instant) {
 
 void SystemClock::take_alarm() {
   std::uint64_t rings = 0;
-  [[maybe_unused]] const ssize_t size = read(timer_, &rings, sizeof rings);
+  [[maybe_unused]] const ssize_t size = read(timer_.get(), &rings, sizeof rings);
 }
 
 }  // namespace dutiful

@@ -3,22 +3,21 @@
 
 #include <dutiful/scheduler.h>
 
+#include "posix/descriptor.h"
+
 namespace dutiful {
 
 class SystemClock : public Clock {
  public:
   SystemClock();
-  ~SystemClock() override;
-  SystemClock(const SystemClock&) = delete;
-  SystemClock& operator=(const SystemClock&) = delete;
 
   [[nodiscard]] Instant now() const override;
   void set_alarm(Instant instant) override;
   void take_alarm() override;
-  [[nodiscard]] int descriptor() const override { return timer_; }
+  [[nodiscard]] int descriptor() const override { return timer_.get(); }
 
  private:
-  int timer_;
+  Descriptor timer_;
 };
 
 }  // namespace dutiful

@@ -1,13 +1,13 @@
 // A trace on disk that schedulers add to, one after the other.
 #pragma once
 
-#include <fstream>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "posix/descriptor.h"
 #include "theory/monitor.h"
 #include "trace/in_flight.h"
 #include "trace/lines.h"
@@ -50,16 +50,10 @@ class TraceFile : public TraceSink {
   void recover(std::span<const DurableTask> state) override;
 
  private:
-  void open_file();
-  [[nodiscard]] int open_for_ourselves();
-  void lock_file();
-  [[nodiscard]] bool is_in_place() const;
   // These return what is damaged, or nothing.
   [[nodiscard]] std::string take_over();
-  [[nodiscard]] std::string check_header(std::size_t size);
   [[nodiscard]] std::string read_file();
   void begin_anew(const std::string& damage);
-  [[nodiscard]] std::ifstream open_to_read();
   void add(Instant at, const TraceEvent& event);
   [[noreturn]] void fail(const std::string& reason);
 
@@ -70,7 +64,7 @@ class TraceFile : public TraceSink {
   TraceHeader header_;
   TraceListener listener_;
   std::optional<theory::Monitor> monitor_;
-  int descriptor_ = -1;
+  Descriptor descriptor_;
   InFlight in_flight_;
   Instant latest_ = Instant::min();
   std::size_t lines_ = 0;

@@ -1,4 +1,4 @@
-#include <map>
+#include <algorithm>
 #include <stdexcept>
 
 #include <dutiful/testing.h>
@@ -6,7 +6,9 @@
 #include "engine/engine.h"
 #include "runtime/active_run.h"
 #include "runtime/no_trace.h"
+#include "runtime/options.h"
 #include "runtime/registrations.h"
+#include "runtime/runs_in_progress.h"
 #include "store/memory/memory_store.h"
 
 namespace dutiful {
@@ -54,16 +56,13 @@ class VirtualScheduler::Impl {
   void boot() {
     mailbox_ = std::make_shared<Mailbox>(clock_);  // that of a crash before is nobody's
     ended_.clear();
-    running_.clear();
+    runs_ = {};
     engine_ = std::make_unique<Engine>(
-        Calendar{options_.zone ? *options_.zone : Zone::host(), options_.repeated_minutes},
-        Policies{.repeated_minutes = options_.repeated_minutes,
-                 .reinitialize = options_.reinitialize,
-                 .override = options_.override,
-                 .max_concurrent = options_.max_concurrent},
+        calendar_of(options_),
+        policies_of(options_),
         [this] { return std::make_unique<MemoryStore>(state_); },
         trace_,
-        options_.events,
+        typed_sink(options_.events),
         [this] {
           if (options_.prepare) options_.prepare();
           return now();
@@ -71,14 +70,15 @@ class VirtualScheduler::Impl {
   }
 
   void initialize(std::vector<Registration> registrations) {
-    auto [list, callbacks] = split(std::move(registrations));
+    auto [list, callbacks] = separate_callbacks(std::move(registrations));
     engine_->initialize(std::move(list), now());
     callbacks_.swap(callbacks);
     run_due();
   }
 
   void stop() {
-    for (const auto& [task, run] : std::map{running_}) run->stop->request(StopReason::stopping);
+    runs_.request_stop_of_all();
+    send(runs_.take_stop_requests());
     take_ends();
     if (engine_->core().running() > 0) {
       throw StopSchedulerError("runs that were kept are not settled; settle them first", nullptr);
@@ -110,11 +110,7 @@ class VirtualScheduler::Impl {
  private:
   // When a run is to start, or to be asked to end.
   [[nodiscard]] Instant next_wake() const {
-    Instant wake = engine_->next_wake();
-    for (const auto& [task, run] : running_) {
-      if (!run->timed_out) wake = std::min(wake, run->deadline);
-    }
-    return wake;
+    return std::min(engine_->next_wake(), runs_.next_deadline());
   }
 
   void take_ends() {
@@ -122,16 +118,7 @@ class VirtualScheduler::Impl {
     for (; !ended_.empty(); ended_.pop()) {
       const ActiveRun& run = ended_.front();
       engine_->end(run.task, run.ending(), now());
-      running_.erase(run.task);
-    }
-  }
-
-  // RULES X2
-  void enforce_limits() {
-    for (const auto& [task, run] : std::map{running_}) {
-      if (run->timed_out || run->deadline > now()) continue;
-      run->timed_out = true;
-      run->stop->request(StopReason::time_limit);
+      runs_.remove(run);
     }
   }
 
@@ -139,11 +126,12 @@ class VirtualScheduler::Impl {
   void run_due() {
     for (std::size_t started = 0;;) {
       take_ends();
-      enforce_limits();
+      runs_.enforce_limits(now());
+      send(runs_.take_stop_requests());
       take_ends();
       // All are made before any is called: a callback may replace the list, or the process.
       std::vector<std::shared_ptr<ActiveRun>> runs;
-      for (const Start& start : engine_->step(now())) runs.push_back(make_run(start));
+      for (Start& start : engine_->step(now())) runs.push_back(make_run(start));
       if (runs.empty()) return;
       started += runs.size();
       if (started > callbacks_.size() + retries_at_once_max) {
@@ -156,10 +144,10 @@ class VirtualScheduler::Impl {
     }
   }
 
-  std::shared_ptr<ActiveRun> make_run(const Start& start) {
-    const Core::Task& task = engine_->core().task(start.task);
-    auto run = make_active_run(start, task, callbacks_[task.registration], mailbox_, clock_);
-    running_.insert_or_assign(start.task, run);
+  std::shared_ptr<ActiveRun> make_run(Start& start) {
+    auto run = make_active_run(start, callbacks_[start.registration], mailbox_, clock_);
+    runs_.add(run);
+    run->set_info(std::move(start));
     return run;
   }
 
@@ -171,7 +159,7 @@ class VirtualScheduler::Impl {
   Queue<ActiveRun> ended_;
   std::unique_ptr<Engine> engine_;
   Callbacks callbacks_;
-  std::map<TaskId, std::shared_ptr<ActiveRun>> running_;
+  RunsInProgress runs_;
 };
 
 VirtualScheduler::VirtualScheduler(Instant now, Options options)

@@ -12,14 +12,14 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// What lies further back makes no difference: every pulse of these schedules is more recent.
+// Older events make no difference: every pulse of these schedules is more recent.
 constexpr Duration horizon = 5min;
 
 const Instant midnight = std::chrono::sys_days{std::chrono::year{2025} / 3 / 3};
 
 enum class Action : std::uint8_t {
   pass_time,
-  first_succeeds,  // of the runs that go on, the one that started first …
+  first_succeeds,  // of the current runs, the one that started first …
   first_fails,
   last_succeeds,  // … or last
   last_fails,
@@ -43,8 +43,8 @@ constexpr std::array<const char*, 13> action_names{"time passes",
                                                    "initialize with the other list",
                                                    "initialize with no task",
                                                    "the next transaction fails",
-                                                   "it dies before its next transaction",
-                                                   "it dies after its next transaction"};
+                                                   "the process dies before its next transaction",
+                                                   "the process dies after its next transaction"};
 
 using Path = std::vector<Action>;
 
@@ -54,7 +54,7 @@ std::vector<TaskConfig> list_of(int tasks) {
   return list;
 }
 
-// One task changed; of two, one gone.
+// One task is changed; of two, one is removed.
 std::vector<TaskConfig> other_list_of(int tasks) {
   const std::string even =
       "0,2,4,6,8,10,12,14,16,18,20,22,24,26,28,30,32,34,36,38,40,42,44,46,48,50,52,54,56,58 * * * "
@@ -73,7 +73,7 @@ class Walk {
     world_.set_clock(midnight);
   }
 
-  // False where the step is none: there is no such run.
+  // Returns false if the step is impossible because there is no such run.
   bool take(Action action) {
     const auto& running = world_.running();
     switch (action) {
@@ -125,7 +125,7 @@ class Walk {
     return judge_.violations();
   }
 
-  // The same for states that have the same future.
+  // Equal for states that have the same future.
   [[nodiscard]] std::uint64_t digest() const {
     const Instant now = world_.now();
     std::uint64_t digest = judge_.digest(horizon);
@@ -165,7 +165,7 @@ class Walk {
   }
 
  private:
-  // To what happens next, or to the next minute.
+  // Advances to the next event or the next minute.
   [[nodiscard]] Instant next_instant() const {
     const Instant minute =
         std::chrono::floor<std::chrono::minutes>(world_.now()) + std::chrono::minutes{1};
@@ -196,7 +196,7 @@ Exhausted search(const Exhaustive& options) {
     std::vector<Path> next;
     for (const Path& path : frontier) {
       for (std::size_t number = 0; number < action_names.size(); ++number) {
-        if (++result.steps % 1024 == 0 && !options.go_on(result.depth + 1, result.states)) {
+        if (++result.steps % 1024 == 0 && !options.proceed(result.depth + 1, result.states)) {
           return result;
         }
         Walk walk{options};

@@ -1,4 +1,4 @@
-// A state that fails, and a process that dies at it.
+// A store that fails, and a process that dies while using it.
 #pragma once
 
 #include <memory>
@@ -11,11 +11,11 @@ namespace dutiful {
 struct Faults {
   int failing_commits = 0;
   CrashIn crash_in = CrashIn::nothing;
-  bool crashed = false;  // the process is dead; whatever its engine does now does not happen
+  bool crashed = false;  // the process is dead, and its engine has no effect any more
 };
 
-// The store behind it, with those faults. What is written is written as a whole or not at all, so
-// to die during a transaction is to die before or after it. The faults must outlive it.
+// Adds these faults to a store. A transaction happens as a whole or not at all, so dying during a
+// transaction means dying before or after it. The faults must outlive it.
 [[nodiscard]] std::unique_ptr<Store> make_faulty(std::unique_ptr<Store> store, Faults& faults);
 
 }  // namespace dutiful

@@ -1,4 +1,4 @@
-// Judges a world by the theory, while it is played.
+// Judges a world by the theory while it is played.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace dutiful {
 
-// A trace sink that keeps the violations of what it is told.
+// A trace sink that collects the violations in what it receives.
 class Judge : public TraceSink {
  public:
   explicit Judge(const Scenario& scenario);
@@ -27,7 +27,7 @@ class Judge : public TraceSink {
   std::size_t runs_ = 0;
 };
 
-// Plays the scenario and returns what is wrong with its trace.
+// Plays the scenario and returns the violations in its trace.
 [[nodiscard]] std::vector<theory::Violation> judge(const Scenario& scenario);
 
 }  // namespace dutiful

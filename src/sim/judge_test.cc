@@ -12,7 +12,7 @@ using namespace std::chrono_literals;
 const Instant noon = at("2025-03-03T12:00:00Z");
 const InitStart every_minute{.registrations = {{"a", "* * * * *", 60s}}};
 
-TEST(Judge, sees_a_run_that_nothing_called_for) {
+TEST(Judge, finds_a_run_that_was_not_owed) {
   Judge judge{Scenario{}};
   judge.on(noon + 1s, every_minute);
   judge.on(noon + 1s, InitSuccess{});
@@ -28,7 +28,7 @@ TEST(Judge, sees_a_run_that_nothing_called_for) {
   EXPECT_EQ(judge.runs(), 2);
 }
 
-TEST(Judge, sees_a_valid_list_refused) {
+TEST(Judge, finds_a_valid_list_that_was_rejected) {
   Judge judge{Scenario{}};
   judge.on(noon, every_minute);
   judge.on(noon, InitFailure{"SchedulerAlreadyActiveError"});

@@ -1,4 +1,4 @@
-// P8: keys and fences in worlds where everything happens, corrected clocks (T7) too.
+// P8: keys and fences in random worlds, with corrected clocks (T7) too.
 
 #include <map>
 #include <random>
@@ -15,7 +15,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-class Nobody : public TraceSink {
+class NoTrace : public TraceSink {
   void on(Instant /*at*/, const TraceEvent& /*event*/) override {}
 };
 
@@ -27,7 +27,7 @@ class Life {
                {.reinitialize = one_in(2) ? Reinitialize::reconcile : Reinitialize::reject,
                 .override = one_in(2) ? Override::reset_history : Override::keep_history,
                 .max_concurrent = one_in(2) ? 2U : 0U},
-               nobody_) {
+               no_trace_) {
     world_.set_clock(at("2025-10-25T22:00:00Z"));  // the clocks change in the night
     world_.initialize(list());
   }
@@ -76,13 +76,13 @@ class Life {
   [[nodiscard]] int recurring() const { return recurring_; }
 
  private:
-  // What a key is made of, beside the name.
+  // The parts of a key besides the name.
   using Key = std::pair<Instant, std::uint64_t>;
   struct Past {
     Instant first_coming = no_instant;
     std::uint64_t fence = 0;  // of the newest run
     Key key;                  // of the newest run
-    std::set<Key> used;       // since it came
+    std::set<Key> used;       // since it was added
   };
 
   std::vector<TaskConfig> list() {
@@ -97,7 +97,7 @@ class Life {
     return list;
   }
 
-  // What is durable has started, though the process may have died before it could run.
+  // A durable run has started, even if the process died before its callback ran.
   void check_starts() {
     const std::uint64_t newest = newest_fence_;
     for (const auto& [config, progress] : world_.state().rows) {
@@ -116,8 +116,8 @@ class Life {
       EXPECT_EQ(key, past.key) << name << ": another attempt at the same work";
       return;
     }
-    // A name that was removed, or reset, is forgotten with what it did. It may have come back at
-    // the same instant, and then it boots.
+    // Removing or resetting a name forgets its past. It may be back at the same instant; then it
+    // boots.
     const bool boots =
         progress.pulse == std::chrono::floor<std::chrono::minutes>(progress.first_coming);
     if (std::exchange(past.first_coming, progress.first_coming) != progress.first_coming || boots) {
@@ -135,7 +135,7 @@ class Life {
   bool one_in(std::int64_t sides) { return roll(sides) == 0; }
 
   std::mt19937_64 random_;
-  Nobody nobody_;
+  NoTrace no_trace_;
   World world_;
   std::uint64_t newest_fence_ = 0;
   std::map<std::string, Past> past_;
@@ -143,7 +143,7 @@ class Life {
   int recurring_ = 0;
 };
 
-TEST(P8, keys_are_equal_for_the_same_work_and_no_other_and_fences_grow) {
+TEST(P8, keys_are_equal_only_for_the_same_work_and_fences_grow) {
   int works = 0;
   int recurring = 0;
   for (unsigned seed = 0; seed < 300 && !testing::Test::HasFailure(); ++seed) {

@@ -20,18 +20,20 @@ class Player {
     while (true) {
       world_.set_clock(next_instant(*step));
       take_ends();
-      // Steps are in time order, so those that are due come first. A freeze defers what follows it.
+      // Steps are in time order, so those that are due come first. A freeze defers the steps after
+      // it.
       while (step->at <= world_.now() && (step->kind == Step::Kind::end || !frozen())) {
         if (step->kind == Step::Kind::end) return;
         take(*step++);
       }
-      if (frozen() && end() <= world_.now()) return;  // what waits for the thaw does not happen
+      // Steps that wait for the end of the freeze do not happen.
+      if (frozen() && end() <= world_.now()) return;
       if (!frozen()) start_runs();
     }
   }
 
  private:
-  // The end of a run, as it is scripted.
+  // The end of a run, as scripted.
   struct End {
     Instant at;
     std::uint64_t number;
@@ -59,7 +61,7 @@ class Player {
     std::vector<End> due;
     for (; !ends_.empty() && next_end() <= world_.now(); ends_.pop()) due.push_back(ends_.top());
     std::ranges::sort(due, {}, &End::number);
-    // A callback that would have returned in a freeze does so when that is over.
+    // A callback that would return during a freeze returns at its end.
     for (const End& end : due) {
       world_.end(end.number, end.outcome, std::max(end.at, std::min(frozen_until_, world_.now())));
     }
@@ -78,7 +80,7 @@ class Player {
       case Step::Kind::fail_commits:
         return world_.fail_commits(step.commits);
       case Step::Kind::freeze:
-        if (step.until <= world_.now()) return;  // another one outlasted it
+        if (step.until <= world_.now()) return;  // another freeze lasted longer
         frozen_until_ = step.until;
         return world_.freeze(step.until);
       case Step::Kind::set_clock:
@@ -88,7 +90,7 @@ class Player {
     }
   }
 
-  // For the theory that is a freeze, in which callbacks do not get on.
+  // For the theory this is a freeze, in which callbacks make no progress.
   void set_clock(Instant to) {
     if (to <= world_.now()) return;
     world_.freeze(to);
@@ -121,8 +123,8 @@ class Player {
     if (run.result == Outcome::failure && run.takes == Duration::zero() &&
         task.retry_delay == Duration::zero()) {
       throw MalformedScenario("virtual time would stand still: " + quote(started.name) +
-                              " fails at once for ever and is retried at once; let it take a "
-                              "millisecond, or wait one for its retry");
+                              " always fails at once and is retried at once; let it take a "
+                              "millisecond, or delay its retry by one");
     }
     return run;
   }

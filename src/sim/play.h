@@ -6,12 +6,12 @@
 
 namespace dutiful {
 
-// Tells the trace what is observed. Time is exact: a start happens at the instant its obligation
-// arises. At one instant callbacks end first, in the order in which they started; then the steps
-// happen, then tasks start. The same scenario gives the same trace, to the byte.
+// Sends what is observed to the trace. Time is exact: a task starts at the instant its obligation
+// arises. At one instant, callbacks end first, in the order of their starts; then the steps happen;
+// then tasks start. The same scenario always gives the same trace, byte for byte.
 //
-// Throws MalformedScenario where virtual time would stand still: a task that fails at once for
-// ever, and is retried at once.
+// Throws MalformedScenario if virtual time would stand still: a task that always fails at once and
+// is retried at once.
 void play(const Scenario& scenario, TraceSink& trace);
 
 }  // namespace dutiful

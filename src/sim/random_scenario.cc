@@ -28,8 +28,8 @@ constexpr std::array<const char*, 14> zones{"UTC",
 constexpr std::array<const char*, 8> names{
     "a", "b", "c", "backup", "mail 2", "\xc3\xa9t\xc3\xa9", "z-index", "A"};
 
-// Takes numbers from the engine in a way that is the same everywhere, unlike the distributions of
-// the standard library.
+// Draws numbers in a way that is the same everywhere, unlike the distributions of the standard
+// library.
 class Dice {
  public:
   explicit Dice(std::uint64_t seed) : engine_(seed) {}
@@ -59,7 +59,7 @@ class Generator {
   Generator(std::uint64_t seed, Duration length)
       : dice_(seed),
         length_(length),
-        // A world of years may not be as busy as one of hours.
+        // A world that lasts years must not be as busy as one that lasts hours.
         busiest_(std::max<Duration>(1s, length / 20'000)) {}
 
   Scenario make() {
@@ -92,7 +92,7 @@ class Generator {
     if (dice_.chance(30)) policies.max_concurrent = static_cast<std::size_t>(dice_.between(1, 3));
   }
 
-  // Anywhere from 1990 on, or shortly before the clocks change.
+  // Any time from 1990 on, or shortly before the clocks change.
   Instant start_of_the_world() {
     const Instant somewhere =
         std::chrono::sys_days{std::chrono::year{1990} / 1 / 1} + dice_.up_to(24h * 365 * 48);
@@ -126,7 +126,7 @@ class Generator {
       if (dice_.chance(2)) run.result.reset();
       runs.push_back(run);
     }
-    // One that fails for ever is not to fill the world.
+    // A task that always fails must not fill the world.
     if (runs.back().result == Outcome::failure && runs.back().takes < busiest_) {
       runs.back().takes = busiest_;
     }
@@ -205,7 +205,7 @@ class Generator {
     if (dice_.chance(60)) at_ = snapped(at_);
   }
 
-  // An instant nearby at which something happens anyway.
+  // A nearby instant at which something happens anyway.
   Instant snapped(Instant at) {
     Instant near = std::chrono::floor<std::chrono::minutes>(at);
     if (dice_.chance(40)) near = std::chrono::floor<std::chrono::hours>(at);
@@ -224,7 +224,7 @@ class Generator {
     scenario_.steps.push_back(std::move(step));
   }
   void initialize() { step({.at = {}, .kind = Step::Kind::initialize, .registrations = list_}); }
-  // What died or stopped is often started again soon.
+  // A scheduler that died or stopped is often started again soon.
   void restart() {
     if (!dice_.chance(75)) return;
     pass(std::min<Duration>(length_ / 50, 2h));
@@ -242,7 +242,7 @@ class Generator {
     } else if (roll < 50) {
       change_list();
       initialize();
-    } else if (roll < 54 && removed_) {  // away and back within the instant
+    } else if (roll < 54 && removed_) {  // removed and added again at the same instant
       initialize();
       if (std::ranges::find(list_, removed_->name, &TaskConfig::name) == list_.end()) {
         list_.push_back(*removed_);

@@ -1,4 +1,4 @@
-// Scenarios that nobody would think of.
+// Random scenarios, including those that no one would think of.
 #pragma once
 
 #include <cstdint>
@@ -7,9 +7,9 @@
 
 namespace dutiful {
 
-// The scenario of a seed: always the same for the same seed, on every machine. It lasts about as
-// long as is asked for; what happens in it does so at instants where things meet: at pulses, a
-// millisecond beside them, at the ends of runs, around the changes of the clocks.
+// The scenario of a seed is the same on every machine. It lasts about as long as asked for. Its
+// steps are placed where things coincide: at pulses, a millisecond before and after them, at the
+// ends of runs, around changes of the clocks.
 [[nodiscard]] Scenario random_scenario(std::uint64_t seed, Duration length);
 
 }  // namespace dutiful

@@ -17,8 +17,8 @@ TEST(RandomScenario, is_the_same_for_the_same_seed) {
   EXPECT_NE(to_json(random_scenario(7, 24h)), to_json(random_scenario(8, 24h)));
 }
 
-// Whoever finds a violation hands on a file.
-TEST(RandomScenario, can_be_written_down_and_read_again) {
+// A violation is passed on as a file.
+TEST(RandomScenario, can_be_written_and_read_back) {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     const std::string text = to_json(random_scenario(seed, 24h));
     EXPECT_EQ(to_json(parse_scenario(text)), text) << seed;

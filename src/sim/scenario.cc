@@ -25,7 +25,7 @@ constexpr std::array<std::pair<const char*, Step::Kind>, 8> kinds{
      {"setClock", Step::Kind::set_clock},
      {"end", Step::Kind::end}}};
 
-// A value of the document and where it stands, for messages: `steps[3].at`.
+// A value in the document and its place, for messages: `steps[3].at`.
 class Value {
  public:
   Value(const json& value, std::string place) : value_(value), place_(std::move(place)) {}
@@ -81,7 +81,6 @@ class Value {
     }
     return timestamp->instant(*timestamp->offset);
   }
-  // One of a few words.
   template <typename Find>
   [[nodiscard]] auto word(Find find) const {
     const auto found = find(text());
@@ -150,7 +149,7 @@ Step read_step(const Value& value) {
     case Step::Kind::set_clock:
       step.until = value["to"].instant();
       if (step.until < step.at) {
-        value["to"].fail("is in the past: a trace cannot tell of a clock that is set back");
+        value["to"].fail("is in the past: a trace cannot contain a clock that is set back");
       }
       break;
     case Step::Kind::fail_commits:
@@ -173,14 +172,15 @@ void check_order(const std::vector<Step>& steps) {
   for (std::size_t i = 0; i < steps.size(); ++i) {
     const std::string place = "steps[" + std::to_string(i) + ']';
     if (i > 0 && steps[i].at < steps[i - 1].at) {
-      throw MalformedScenario(place + ".at is before that of the step above");
+      throw MalformedScenario(place + ".at is before that of the previous step");
     }
     if ((steps[i].kind == Step::Kind::end) != (i + 1 == steps.size())) {
-      throw MalformedScenario(place + (i + 1 == steps.size() ? " is the last, and does not say end"
-                                                             : " says end, and is not the last"));
+      throw MalformedScenario(place + (i + 1 == steps.size()
+                                           ? " is the last step, but not an end"
+                                           : " is an end, but not the last step"));
     }
   }
-  if (steps.empty()) throw MalformedScenario("steps is empty; the last has to say end");
+  if (steps.empty()) throw MalformedScenario("steps is empty; the last one must be an end");
 }
 
 ordered_json to_document(const Step& step) {

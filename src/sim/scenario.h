@@ -1,4 +1,4 @@
-// What is to happen in a simulated world.
+// A scenario: the script of a simulated world.
 #pragma once
 
 #include <map>
@@ -12,13 +12,13 @@
 
 namespace dutiful {
 
-// What one run of a task does.
+// One run of a task.
 struct ScriptedRun {
   Duration takes{};
-  std::optional<Outcome> result = Outcome::success;  // nothing: it never ends
+  std::optional<Outcome> result = Outcome::success;  // nothing if it never ends
 };
 
-// A moment at which the process may die: right before its next transaction, or right after.
+// When the process dies: just before its next transaction or just after it.
 enum class CrashIn { nothing, before_commit, after_commit };
 
 struct Step {
@@ -26,16 +26,16 @@ struct Step {
     initialize,
     stop,
     crash,
-    crash_in_commit,  // it dies at its next transaction
-    fail_commits,     // its next transactions fail
+    crash_in_commit,  // the process dies at its next transaction
+    fail_commits,     // the next transactions fail
     freeze,
-    set_clock,  // forward; the callbacks that run take as long as before
+    set_clock,  // forward; current runs take as long as before
     end,
   };
   Instant at;
   Kind kind;
   std::vector<TaskConfig> registrations{};    // of an initialize
-  Instant until{};                            // of a freeze, or what the clock is set to
+  Instant until{};                            // the end of a freeze, or the new time of the clock
   int commits = 0;                            // how many fail
   CrashIn crash_in = CrashIn::before_commit;  // of a crash_in_commit
 };
@@ -44,16 +44,17 @@ struct Scenario {
   Zone zone = Zone::utc();
   Policies policies{};
   std::map<std::string, std::vector<ScriptedRun>> callbacks{};  // the last run of each repeats
-  std::vector<Step> steps{};                                    // in time order; the last is `end`
+  std::vector<Step> steps{};  // in time order; the last one is `end`
 };
 
-// The scenario cannot be read, or cannot be played.
+// The scenario cannot be read or cannot be played.
 class MalformedScenario : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-// Reads and writes it as JSON (FORMATS, "Scenario"). Throws MalformedScenario, which says where.
+// Reads and writes a scenario as JSON (FORMATS, "Scenario"). Throws MalformedScenario, which says
+// where.
 [[nodiscard]] Scenario parse_scenario(std::string_view text);
 [[nodiscard]] std::string to_json(const Scenario& scenario);
 

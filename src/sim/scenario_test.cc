@@ -40,12 +40,12 @@ std::string with_step(const std::string& step) {
          R"(,{"at":"2026-03-09T06:58:00Z","do":"end"}]})";
 }
 
-TEST(Scenario, that_is_malformed_says_where) {
+TEST(Scenario, that_is_malformed_is_reported_with_its_place) {
   const std::pair<std::string, const char*> cases[] = {
       {"[]", "the scenario is not an object"},
       {"{}", "the scenario has no \"zone\""},
       {R"({"zone":"UTC"})", "the scenario has no \"steps\""},
-      {R"({"zone":"UTC","steps":[]})", "steps is empty; the last has to say end"},
+      {R"({"zone":"UTC","steps":[]})", "steps is empty; the last one must be an end"},
       {R"({"zone":7,"steps":[]})", "zone is not a string"},
       {R"({"zone":"UTC","maxConcurrent":-1})", "maxConcurrent is negative"},
       {R"({"zone":"UTC","policies":{"override":"x"}})",
@@ -53,25 +53,25 @@ TEST(Scenario, that_is_malformed_says_where) {
       {R"({"zone":"UTC","callbacks":{"a":[{"result":"maybe"}]}})",
        "callbacks.a[0].result is \"maybe\"; there are success, failure and never"},
       {with_step(R"({"at":"2025-03-09T06:57:00Z","do":"stop"})"),
-       "steps[1].at is before that of the step above"},
+       "steps[1].at is before that of the previous step"},
       {with_step(R"({"at":"2025-03-09T06:58","do":"stop"})"),
        "steps[1].at is \"2025-03-09T06:58\", which is not an instant like "
        "2025-03-09T06:58:00.000Z"},
       {with_step(R"({"at":"2025-03-09T06:58:00Z","do":"end"})"),
-       "steps[1] says end, and is not the last"},
+       "steps[1] is an end, but not the last step"},
       {with_step(R"({"at":"2025-03-09T06:58:00Z","do":"explode"})"),
        "steps[1].do is \"explode\", which is not known"},
       {with_step(R"({"at":"2025-03-09T06:58:00Z","do":"freeze"})"), "steps[1] has no \"until\""},
       {with_step(R"({"at":"2025-03-09T06:58:00Z","do":"initialize","registrations":[["a","b"]]})"),
        "steps[1].registrations[0] is not [name, cron, retry delay in ms]"},
       {with_step(R"({"at":"2025-03-09T06:58:00Z","do":"setClock","to":"2025-03-09T06:57:00Z"})"),
-       "steps[1].to is in the past: a trace cannot tell of a clock that is set back"}};
+       "steps[1].to is in the past: a trace cannot contain a clock that is set back"}};
   for (const auto& [text, reason] : cases) EXPECT_EQ(malformed(text), reason) << text;
   EXPECT_TRUE(malformed("{").starts_with("it is not JSON: "));
   EXPECT_TRUE(malformed(R"({"zone":"Mars/Olympus_Mons"})").starts_with("zone cannot be had: "));
 }
 
-TEST(Scenario, with_a_number_that_no_one_can_count_to_is_malformed) {
+TEST(Scenario, with_a_number_out_of_range_is_malformed) {
   EXPECT_EQ(malformed(R"({"zone":"UTC","maxConcurrent":18446744073709551615})"),
             "maxConcurrent is too large");
 }
@@ -95,7 +95,7 @@ std::string played(const std::string& callback, int retry_ms) {
   return lines.text;
 }
 
-TEST(Scenario, ends_where_it_says_also_in_a_freeze) {
+TEST(Scenario, ends_at_its_end_even_in_a_freeze) {
   Lines lines;
   play(parse_scenario(
            R"({"zone":"UTC","steps":[)"
@@ -106,13 +106,13 @@ TEST(Scenario, ends_where_it_says_also_in_a_freeze) {
   EXPECT_EQ(std::ranges::count(lines.text, '\n'), 1) << lines.text;
 }
 
-TEST(Scenario, has_runs_that_outlast_time_itself) {
+TEST(Scenario, may_have_runs_that_never_end) {
   EXPECT_EQ(
       std::ranges::count(played(R"({"takesMs":9223372036854775807,"result":"failure"})", 1), '\n'),
       3);
 }
 
-TEST(Scenario, in_which_time_would_stand_still_is_refused) {
+TEST(Scenario, in_which_time_would_stand_still_is_rejected) {
   EXPECT_THROW((void)played(R"({"result":"failure"})", 0), MalformedScenario);
   EXPECT_THROW((void)played(R"({"takesMs":1,"result":"failure"},{"result":"failure"})", 0),
                MalformedScenario);

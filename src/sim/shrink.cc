@@ -54,7 +54,7 @@ class Smaller {
     }
   }
 
-  // The end, closer to the last step that does something.
+  // Moves the end closer to the last step that has an effect.
   void shorter() {
     Scenario smaller = scenario_;
     const std::size_t count = smaller.steps.size();

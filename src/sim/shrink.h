@@ -1,4 +1,4 @@
-// Makes a scenario that fails smaller.
+// Shrinks a failing scenario.
 #pragma once
 
 #include <functional>
@@ -7,8 +7,8 @@
 
 namespace dutiful {
 
-// The smallest scenario that can be had by leaving out steps, tasks and runs, one at a time, as
-// long as `fails` says so of it. Requires that it fails as it is.
+// Leaves out steps, tasks and runs, one at a time, as long as `fails` still holds. Requires that
+// the given scenario fails.
 [[nodiscard]] Scenario shrink(Scenario scenario, const std::function<bool(const Scenario&)>& fails);
 
 }  // namespace dutiful

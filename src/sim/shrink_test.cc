@@ -22,7 +22,7 @@ bool registers(const Scenario& scenario, const std::string& name) {
   });
 }
 
-// A scenario in which something fails, for shrink() to get to the bottom of.
+// A scenario in which something fails, to be shrunk.
 Scenario eventful() {
   for (std::uint64_t seed = 0;; ++seed) {
     Scenario scenario = random_scenario(seed, 24h);
@@ -33,7 +33,7 @@ Scenario eventful() {
   }
 }
 
-TEST(Shrink, leaves_nothing_but_what_it_fails_by) {
+TEST(Shrink, keeps_only_what_is_needed_to_fail) {
   const Scenario scenario = eventful();
   const std::string name = scenario.steps.front().registrations.front().name;
 
@@ -41,7 +41,7 @@ TEST(Shrink, leaves_nothing_but_what_it_fails_by) {
     return has(smaller, Step::Kind::crash) && registers(smaller, name);
   });
 
-  ASSERT_EQ(smallest.steps.size(), 3);  // an initialize, the crash, and the end
+  ASSERT_EQ(smallest.steps.size(), 3);  // an initialize, the crash and the end
   EXPECT_TRUE(has(smallest, Step::Kind::crash));
   EXPECT_EQ(smallest.steps.back().kind, Step::Kind::end);
   EXPECT_TRUE(smallest.callbacks.empty());
@@ -51,7 +51,7 @@ TEST(Shrink, leaves_nothing_but_what_it_fails_by) {
   EXPECT_EQ(tasks, 1);
 }
 
-TEST(Shrink, leaves_alone_what_cannot_be_smaller) {
+TEST(Shrink, keeps_a_scenario_that_cannot_be_smaller) {
   const Scenario scenario = eventful();
   const std::string text = to_json(scenario);
   EXPECT_EQ(to_json(shrink(scenario, [&](const Scenario& s) { return to_json(s) == text; })), text);

@@ -39,7 +39,7 @@ void World::initialize(const std::vector<TaskConfig>& list) {
   try {
     engine_->initialize(list, now_);
   } catch (const Error&) {
-    // The engine has said so in the trace.
+    // The engine has traced this itself.
   }
   die_if_crashed();
 }
@@ -51,7 +51,9 @@ void World::stop() {
 
 void World::crash() {
   faults_ = {};
-  for (const TracedEvent& event : in_flight_.untold(durable_tasks(*state_))) on(now_, event.event);
+  for (const TracedEvent& event : in_flight_.missing_events(durable_tasks(*state_))) {
+    on(now_, event.event);
+  }
   on(now_, Crash{});
   running_.clear();
   engine_.reset();
@@ -66,7 +68,7 @@ std::vector<StartedRun> World::start() {
   std::vector<StartedRun> started;
   for (const Start& start : engine_->step(now_)) {
     running_.emplace(runs_, start.task);
-    started.push_back({runs_++, start.task, engine_->core().task(start.task).name});
+    started.push_back({runs_++, start.task, start.name});
   }
   die_if_crashed();
   return started;

@@ -12,18 +12,18 @@
 
 namespace dutiful {
 
-// A callback that is to run.
+// A callback to run.
 struct StartedRun {
-  std::uint64_t number;  // in the order of their starts
+  std::uint64_t number;  // in the order of starts
   TaskId task;
   std::string name;
 };
 
-// Everything happens when it is told to, at the instant that the clock shows. Whoever drives it
-// decides what and when, and has to say which runs end.
+// Everything happens when the driver says so, at the instant that the clock shows. The driver
+// decides which runs end, and when.
 class World : private TraceSink {
  public:
-  // What is observed goes to the trace, which must outlive the world.
+  // Observed events go to the trace, which must outlive the world.
   World(const Zone& zone, const Policies& policies, TraceSink& trace);
 
   [[nodiscard]] Instant now() const { return now_; }
@@ -31,22 +31,22 @@ class World : private TraceSink {
 
   void initialize(const std::vector<TaskConfig>& list);
   void stop();
-  // The process dies: what is not durable is lost, and another starts with what is.
+  // The process dies. What is not durable is lost, and a new process starts with the rest.
   void crash();
   void freeze(Instant until) { on(now_, Freeze{until}); }
   void fail_commits(int count) { faults_.failing_commits = count; }
   void crash_in_commit(CrashIn when) { faults_.crash_in = when; }
 
-  // Starts what is owed a run; none, where the process dies of it.
+  // Starts every task that is owed a run; returns none if the process dies while doing so.
   std::vector<StartedRun> start();
-  // The run of that number ends, unless it has been interrupted. Its callback returned then.
+  // Ends the run with that number, unless it was interrupted. Its callback ended at `returned`.
   void end(std::uint64_t number, Outcome outcome, Instant returned);
   void end(std::uint64_t number, Outcome outcome) { end(number, outcome, now_); }
 
-  // The tasks that run, by the number of the run.
+  // The running tasks by the number of the run.
   [[nodiscard]] const std::map<std::uint64_t, TaskId>& running() const { return running_; }
 
-  // When start() will next have something to do; in the past where that is now.
+  // When start() will next have something to do; in the past if it has already.
   [[nodiscard]] Instant next_wake() const { return engine_->next_wake(); }
 
   [[nodiscard]] const Engine& engine() const { return *engine_; }

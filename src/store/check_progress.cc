@@ -11,7 +11,7 @@ bool has(Instant instant) {
   return instant != no_instant;
 }
 
-// Every instant comes from a clock, or from later(): neither leaves these years.
+// Every instant comes from a clock or from later(). Neither leaves these years.
 bool is_possible(Instant instant) {
   using std::chrono::sys_days;
   constexpr Instant begin = sys_days{year_min / 1 / 1};
@@ -46,8 +46,8 @@ void check_progress(const TaskProgress& progress, const std::string& task) {
   require(progress.first_coming, "firstComing");
   require(progress.served_until, "servedUntil");
 
-  // A task that runs, waits for a retry, was interrupted or has ended has been started, and a start
-  // has an instant, a pulse, a number and a fence.
+  // A task that is running, awaits a retry, was interrupted or has ended was started. A start has
+  // an instant, a pulse, an attempt and a fence.
   const bool started = progress.state != TaskState::awaiting_run || progress.orphan_pending ||
                        progress.attempt > 0 || progress.fence > 0 || has(progress.pulse) ||
                        has(progress.last_attempt) || has(progress.last_success) ||
@@ -78,7 +78,6 @@ void check_progress(const TaskProgress& progress, const std::string& task) {
     require(progress.last_failure, "lastFailureAt");
     require(progress.retry_at, "pendingRetryUntil");
   } else if (has(progress.retry_at)) {
-    // It is there although the task is not in the state that it goes with.
     refuse("pendingRetryUntil", format_utc(progress.retry_at), "the task is not awaiting a retry");
   }
   if (progress.orphan_pending && progress.state != TaskState::awaiting_run) {

@@ -1,4 +1,4 @@
-// Where the state of the tasks survives.
+// The durable state of the tasks.
 #pragma once
 
 #include <span>
@@ -17,23 +17,23 @@ struct RowUpdate {
   TaskProgress progress;
 };
 
-// One scheduler's hold on a state. Whoever has one has it alone (RULES P6), until it is destroyed.
+// One scheduler's hold on a state. No other scheduler has it (RULES P6) until this is destroyed.
 //
-// Every operation happens as a whole or not at all, and throws where it does not (RULES P4). If the
-// error is a StoreError that is in doubt, whoever opens the state next may find that it happened
-// all the same, until another operation succeeds. What has happened is durable when the call
-// returns (RULES P1). Not safe to share between threads.
+// Every operation happens as a whole or throws and changes nothing (RULES P4). If the error is a
+// StoreError that is in doubt, the change may still be found by the next process that opens the
+// state, until another operation succeeds. A change is durable when the call returns (RULES P1).
+// Not safe to share between threads.
 class Store {
  public:
   virtual ~Store() = default;
 
   [[nodiscard]] virtual StoredState load() = 0;
 
-  // Makes the records and the fence those of the plan, written by the scheduler of that identifier
-  // (P5). Returns the row of each task of the plan, in its order.
+  // Replaces the records and the fence with those of the plan, in the name of that scheduler (P5).
+  // Returns the row of each task in the order of the plan.
   virtual std::vector<std::int64_t> replace(const Plan& plan, const std::string& scheduler) = 0;
 
-  // Records how far tasks have come. Writing the same twice is safe.
+  // Records the progress of tasks. Writing the same progress twice is safe.
   virtual void commit(std::span<const RowUpdate> updates) = 0;
 };
 

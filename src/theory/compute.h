@@ -1,4 +1,4 @@
-// Compute: what the environment grants, and what the axioms of liveness may spend of it.
+// Compute: how much the environment grants, and how much the axioms of liveness may spend.
 #pragma once
 
 #include <algorithm>
@@ -14,23 +14,24 @@ using Micros = std::chrono::microseconds;
 
 // (a, b, t_lag), the witnesses of T_sched(a, b, t_lag). A unit of compute is a microsecond.
 struct Witnesses {
-  std::int64_t a = 1;  // units for every bit of the registration list
+  std::int64_t a = 1;  // units per bit of the registration list
   Micros b = std::chrono::seconds{1};
   Micros lag = std::chrono::seconds{60};
 
-  // F^lin(R)_comp := F^{≤ a·|R| + b}_comp, and the lag on top (RULES H6).
+  // F^lin(R)_comp := F^{≤ a·|R| + b}_comp, plus the lag (RULES H6).
   [[nodiscard]] Micros budget(std::size_t bits) const {
     return Micros{a * static_cast<std::int64_t>(bits)} + b + lag;
   }
 };
 
-// The time in which as many callbacks ran as may at one time: it does not count for L1 (RULES H10).
+// The time during which as many callbacks ran as the limit allows. It does not count for L1 (RULES
+// H10).
 //
-// A callback runs until it returns, and that is told later, when its end is recorded. So what was
-// taken for such time is put right when an end says that it was none.
+// A callback runs until it returns, which the trace shows only later, when its end is recorded. So
+// a stretch is corrected when an end shows that the callback returned earlier.
 class Saturation {
  public:
-  // Requires that it begins where the last one ended, or later.
+  // Requires that it begins at or after the end of the last one.
   void add(Instant begin, Instant end) {
     if (!stretches_.empty() && stretches_.back().end == begin) {
       stretches_.back().end = end;
@@ -40,7 +41,7 @@ class Saturation {
     }
   }
 
-  // A callback returned then: there was room for another ever since.
+  // A callback returned then, so there has been room for another since.
   void forget_after(Instant instant) {
     while (!stretches_.empty() && stretches_.back().begin >= instant) stretches_.pop_back();
     if (!stretches_.empty()) {
@@ -48,12 +49,12 @@ class Saturation {
     }
   }
 
-  // Nobody will ask about what was before.
+  // Nothing before this instant is needed any more.
   void forget_before(Instant instant) {
     while (!stretches_.empty() && stretches_.front().end <= instant) stretches_.pop_front();
   }
 
-  // How much of the time since an instant it was.
+  // How much of the time since an instant was saturated.
   [[nodiscard]] Micros since(Instant instant) const {
     const auto first = std::ranges::upper_bound(stretches_, instant, {}, &Stretch::end);
     if (first == stretches_.end()) return Micros{};
@@ -63,12 +64,12 @@ class Saturation {
  private:
   struct Stretch {
     Instant begin, end;
-    Duration before;  // the length of all that there were before it
+    Duration before;  // the total length of all earlier ones
   };
   static constexpr std::size_t stretches_max = std::size_t{1} << 16;
 
-  // A judge must not need memory for the length of the trace. The two oldest become one, as long as
-  // both were: only an end that is told later still would see the difference.
+  // The judge's memory must not grow with the trace. The two oldest stretches are merged into one
+  // of their total length. Only an end recorded even later would show the difference.
   void join_oldest() {
     const Duration length = stretches_.front().end - stretches_.front().begin;
     stretches_.pop_front();
@@ -82,7 +83,7 @@ class Saturation {
     return last.before + (last.end - last.begin);
   }
 
-  std::deque<Stretch> stretches_;  // in their order, apart
+  std::deque<Stretch> stretches_;  // ascending and disjoint
 };
 
 // compute(S): a unit for every microsecond of S that is not frozen.
@@ -110,7 +111,7 @@ class ComputeClock {
   [[nodiscard]] Instant now() const { return now_; }
   [[nodiscard]] Micros granted() const { return granted_; }
 
-  // What of it L1 may spend since an instant, given what had been granted then.
+  // How much of the compute granted since an instant counts for L1.
   [[nodiscard]] Micros usable_since(Instant instant, Micros granted_then) const {
     return granted_ - granted_then - saturation_.since(instant);
   }

@@ -27,14 +27,14 @@ TEST(ComputeClock, grants_nothing_while_it_is_frozen) {
   EXPECT_TRUE(clock.frozen());
   clock.advance(noon + 4s);
   EXPECT_EQ(clock.granted(), 0us);
-  clock.freeze(noon + 6s);  // a shorter one changes nothing
+  clock.freeze(noon + 6s);  // a shorter freeze changes nothing
   clock.advance(noon + 11s);
   EXPECT_FALSE(clock.frozen());
   EXPECT_EQ(clock.granted(), 1s);
 }
 
 // RULES H10
-TEST(ComputeClock, keeps_the_time_of_L1_still_while_as_many_run_as_may) {
+TEST(ComputeClock, stops_the_time_of_L1_while_the_limit_of_runs_is_reached) {
   ComputeClock clock;
   clock.advance(noon);
   clock.set_saturated(true);
@@ -48,7 +48,7 @@ TEST(ComputeClock, keeps_the_time_of_L1_still_while_as_many_run_as_may) {
 }
 
 // RULES H10
-TEST(ComputeClock, lets_the_time_of_L1_go_on_from_when_a_callback_returned) {
+TEST(ComputeClock, resumes_the_time_of_L1_when_a_callback_returns) {
   ComputeClock clock;
   clock.advance(noon);
   clock.set_saturated(true);
@@ -57,14 +57,14 @@ TEST(ComputeClock, lets_the_time_of_L1_go_on_from_when_a_callback_returned) {
   clock.advance(noon + 4s);
   clock.set_saturated(true);
   clock.advance(noon + 10s);
-  clock.saturation().forget_after(noon + 5s);  // which is told only now
+  clock.saturation().forget_after(noon + 5s);  // which is only known now
   EXPECT_EQ(clock.usable_since(noon, 0us), 6s);
   clock.saturation().forget_after(noon + 2s);
   EXPECT_EQ(clock.usable_since(noon, 0us), 8s);
   EXPECT_EQ(clock.usable_since(noon + 9s, 9s), 1s);
 }
 
-TEST(Saturation, keeps_its_sum_and_not_the_whole_past) {
+TEST(Saturation, keeps_its_sum_but_not_its_whole_past) {
   Saturation saturation;
   constexpr int stretches = 200'000;
   for (int i = 0; i < stretches; ++i) {
@@ -78,7 +78,7 @@ TEST(Saturation, keeps_its_sum_and_not_the_whole_past) {
 }
 
 // RULES H6
-TEST(Witnesses, allow_what_is_linear_in_the_list_and_the_lag) {
+TEST(Witnesses, allow_a_time_linear_in_the_list_plus_the_lag) {
   const Witnesses witnesses{.a = 2, .b = 1s, .lag = 60s};
   EXPECT_EQ(witnesses.budget(0), 61s);
   EXPECT_EQ(witnesses.budget(1'000'000), 63s);

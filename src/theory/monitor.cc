@@ -23,7 +23,7 @@ bool is_valid(const std::vector<TracedRegistration>& list) {
   });
 }
 
-// |R|, as FORMATS has it.
+// |R|, as FORMATS defines it.
 std::size_t bits(const std::vector<TracedRegistration>& list) {
   return 8 * to_json(list).size();
 }
@@ -57,8 +57,8 @@ void Monitor::on(std::size_t line, Instant at, const TraceEvent& event) {
   std::visit([this](const auto& e) { handle(e); }, event);
 }
 
-// The pulses up to an instant, those of the instant itself included, come before its events: a
-// start serves them (RULES K3).
+// The pulses up to an instant, including those at the instant itself, precede its events: a start
+// serves them (RULES K3).
 void Monitor::pass_time(Instant to) {
   const auto due = [this](Task& task, Instant at) {
     clock_.advance(at);
@@ -145,7 +145,7 @@ std::uint64_t Monitor::digest(Duration horizon) const {
       one = one * 31 + std::hash<std::string>{}(task.registration->cron);
       one = one * 31 + static_cast<std::uint64_t>(task.registration->retry_delay.count());
     }
-    digest += one * 0x9e3779b97f4a7c15;  // in whatever order they come
+    digest += one * 0x9e3779b97f4a7c15;  // independent of their order
   }
   return digest;
 }
@@ -183,7 +183,7 @@ void Monitor::handle(const InitSuccess& event) {
     violate("S5", "an initialize succeeded that had not begun");
     return;
   }
-  // Where the trace does not say which of several is answered: one that the answer is right for.
+  // If the trace does not say which call is answered, assume one for which the answer is right.
   auto place = find_call(event.call);
   if (place == initializations_.end()) {
     place = std::ranges::find(initializations_, true, &Initialization::valid);
@@ -212,7 +212,7 @@ void Monitor::handle(const InitFailure& event) {
   }
   auto place = find_call(event.call);
   if (place == initializations_.end()) {
-    // Of concurrent ones, the first proceeds and the others are told so (RULES I4).
+    // Of concurrent calls, the first proceeds and the others are rejected (RULES I4).
     place = event.error == "SchedulerAlreadyActiveError"
                 ? std::prev(initializations_.end())
                 : std::ranges::find(initializations_, false, &Initialization::valid);
@@ -297,7 +297,7 @@ std::string Monitor::why_no_obligation(const Task& task) const {
   return why;
 }
 
-// Says whether there was a run to end.
+// Returns whether there was a run to end.
 bool Monitor::end_run(Task& task, const std::optional<Instant>& ended) {
   // S4: G(RE_x → Y Running_x)
   // EA6: G(Crash → (¬RE_x W RS_x))
@@ -309,7 +309,8 @@ bool Monitor::end_run(Task& task, const std::optional<Instant>& ended) {
     }
     return false;
   }
-  // H10: it ran itself until it returned. What the scheduler took to notice and to record is its.
+  // H10: the callback ran until it returned. The time to notice and record the end is the
+  // scheduler's.
   if (ended && running_.size() <= setting_.max_concurrent) {
     clock_.saturation().forget_after(std::max(*ended, task.started()));
   }
@@ -346,7 +347,7 @@ void Monitor::handle(const RunFailure& event) {
     // RetryDue_x at i := ∃j. τ(j) + rd(x) = τ(i) ∧ REf_x at j, for the newest failure (RULES H2)
     ended.run_failure(clock_.now(), ended.registration->retry_delay);
     pulses_.await_retry(ended);
-    pass_time(clock_.now());  // a delay of nothing is over
+    pass_time(clock_.now());  // a delay of zero has expired
   }
   owe(ended);
   forget(ended);
@@ -414,7 +415,7 @@ void Monitor::register_task(const TracedRegistration& registration) {
   }
 }
 
-// Forgets a task of the list before, unless it is in this one.
+// Forgets a task of the previous list unless it is in this one.
 void Monitor::remove_task(const TracedRegistration& registration) {
   const auto place = tasks_.find(registration.name);
   if (place == tasks_.end() || place->second.registration != &registration) return;
@@ -425,8 +426,8 @@ void Monitor::remove_task(const TracedRegistration& registration) {
   forget(task);
 }
 
-// A task that is neither registered nor running has no past that counts; but where a crash
-// interrupted it, an end that comes all the same is to be told from one without a start.
+// The past of a task that is neither registered nor running does not matter. But if a crash
+// interrupted its run, an end after that must be distinguished from an end without a start.
 void Monitor::forget(Task& task) {
   if (task.registration != nullptr || task.running() || task.interrupted()) return;
   idle_.erase(task.owed);

@@ -1,4 +1,4 @@
-// The judge: the axioms of the theory, watched over a trace as it passes by.
+// The judge: checks the axioms of the theory on a trace, event by event.
 #pragma once
 
 #include <deque>
@@ -20,41 +20,41 @@
 
 namespace dutiful::theory {
 
-// What the trace does not say of itself.
+// Settings that the events of a trace do not contain.
 struct Setting {
   Zone zone = Zone::utc();
   RepeatedMinutes repeated_minutes = RepeatedMinutes::both;
   Override override = Override::keep_history;
-  std::size_t max_concurrent = 0;  // 0: no bound
+  std::size_t max_concurrent = 0;  // 0: no limit
   Witnesses witnesses{};
 };
 
-// As its header says; the defaults hold where it does not.
+// The settings in the header of a trace, with the defaults for the rest.
 [[nodiscard]] Setting setting_of(const TraceHeader& header, const Zone& zone);
 
-// Is told every event of a trace in its order, and tells every violation as soon as it shows. Needs
-// memory for the tasks, not for the trace.
+// Receives the events of a trace in order and reports every violation as soon as it is certain. Its
+// memory grows with the tasks, not with the trace.
 //
 //   Monitor monitor{setting, [](const Violation& v) { std::cout << v.text() << '\n'; }};
 //   monitor.on(2, at, InitStart{…});
 //   …
-//   monitor.open();   // what is still to be done
+//   monitor.open();   // the obligations that are still open
 class Monitor {
  public:
-  // `refused` is told what the environment has refused, which is no violation of anything.
+  // `refused` receives the initializations that the environment refused, which violate nothing.
   Monitor(const Setting& setting, Judgement judgement, Refused refused = {});
   Monitor(const Monitor&) = delete;
   Monitor& operator=(const Monitor&) = delete;
 
-  // Requires that `at` is not before that of the event before.
+  // Requires that `at` is not before the previous event.
   void on(std::size_t line, Instant at, const TraceEvent& event);
 
   // The obligations that are open now, in the order in which they arose.
   [[nodiscard]] std::vector<Open> open() const;
 
-  // The same for two monitors that will say the same of the same future, shifted in time: for a
-  // search that need not look at a state twice. What lies further back than `horizon` counts as
-  // lying there.
+  // Equal for two monitors that will judge the same future, shifted in time, in the same way. A
+  // search uses it to avoid visiting a state twice. Anything older than `horizon` counts as that
+  // old.
   [[nodiscard]] std::uint64_t digest(Duration horizon) const;
 
  private:
@@ -130,16 +130,16 @@ class Monitor {
   std::unordered_map<std::string, Task> tasks_;
   std::unordered_set<Task*> running_;
   std::vector<TracedRegistration> list_;  // R of Registered_R
-  Micros budget_;                         // of what is linear in |R|
+  Micros budget_;                         // the bound that is linear in |R|
   bool active_ = false;
   bool had_list_ = false;  // since the last crash
   std::deque<Initialization> initializations_;
-  Micros initialization_deadline_ = Micros::max();  // of those that are not overdue
+  Micros initialization_deadline_ = Micros::max();  // the earliest one that is not overdue
   std::deque<Stop> stops_;
-  std::size_t judged_stops_ = 0;  // the first so many of them are overdue, or L3 does not bind them
+  std::size_t judged_stops_ = 0;  // how many of the first are overdue or not bound by L3
 
-  // The tasks that are owed a run, the longest first; those whose budget has run out; and the rest.
-  // Each has its node in one of them.
+  // The tasks that are owed a run, the longest first; those whose budget has run out; and the
+  // others. Each task has its node in one of these lists.
   std::list<Task*> owed_;
   std::list<Task*> overdue_;
   std::list<Task*> idle_;

@@ -9,7 +9,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// A trace that is written event by event, and what the judge says of it.
+// A trace written event by event, and the verdicts of the judge.
 class Trace {
  public:
   explicit Trace(Setting setting = {})
@@ -50,7 +50,7 @@ class Trace {
 const TracedRegistration hourly{"a", "0 * * * *", 5min};
 const TracedRegistration other_hourly{"b", "0 * * * *", 5min};
 
-TEST(Monitor, finds_nothing_wrong_with_a_day_of_work) {
+TEST(Monitor, accepts_an_ordinary_day) {
   Trace trace;
   trace.initialize("00:00:30", {hourly}).run("00:00:30", "a");
   for (int hour = 1; hour < 24; ++hour) {
@@ -62,7 +62,7 @@ TEST(Monitor, finds_nothing_wrong_with_a_day_of_work) {
   EXPECT_TRUE(trace.open().empty());
 }
 
-TEST(Monitor, tells_what_was_missing_where_a_start_was_not_owed) {
+TEST(Monitor, says_why_a_start_was_not_owed) {
   EXPECT_EQ(
       Trace{}.start("00:00:00", "a").verdicts().at(0),
       "S1 violated at line 2 (2025-03-03T00:00:00.000Z): \"a\" was started without being owed "
@@ -107,8 +107,8 @@ TEST(Monitor, tells_what_was_missing_where_a_start_was_not_owed) {
       "2025-03-03T00:06:00.000Z");
 }
 
-// H1, K4: a first coming is owed a run in a minute of its expression, and until it is started.
-TEST(Monitor, boots_a_task_in_its_minute_only) {
+// H1, K4: a first coming is owed a run if its minute matches the expression, until it is started.
+TEST(Monitor, owes_a_new_task_a_run_only_in_a_matching_minute) {
   EXPECT_EQ(Trace{}.initialize("00:00:59.999", {hourly}).start("00:01:30", "a").axioms(), "");
   EXPECT_EQ(Trace{}.initialize("00:01:00", {hourly}).start("00:01:00", "a").axioms(), "S1");
 }
@@ -121,7 +121,7 @@ TEST(Monitor, lets_a_pulse_preempt_a_retry) {
   EXPECT_EQ(trace.start("02:04:00", "a").axioms(), "S1");
 }
 
-TEST(Monitor, owes_what_a_crash_interrupted_whether_it_runs_again_or_not) {
+TEST(Monitor, owes_an_interrupted_run_until_its_task_starts_again) {
   Trace trace;
   trace.initialize("00:30:00", {hourly}).start("01:00:00", "a").on("01:10:00", Crash{});
   trace.initialize("01:20:00", {hourly});
@@ -132,7 +132,7 @@ TEST(Monitor, owes_what_a_crash_interrupted_whether_it_runs_again_or_not) {
   EXPECT_TRUE(trace.open().empty());
 }
 
-// A second crash does not interrupt what the first has.
+// A second crash does not interrupt a run that the first has already interrupted.
 TEST(Monitor, forgets_an_interrupted_run_with_its_task) {
   Trace trace;
   trace.initialize("00:30:00", {hourly}).start("01:00:00", "a").on("01:10:00", Crash{});
@@ -149,8 +149,8 @@ TEST(Monitor, counts_successes_from_pulse_to_pulse) {
             "between: it was started at 2025-03-03T00:00:00.000Z and at 2025-03-03T00:10:00.000Z");
 }
 
-// H8: a change of the cron text starts the count anew.
-TEST(Monitor, counts_anew_with_another_schedule) {
+// H8: a change of the cron text restarts the count.
+TEST(Monitor, restarts_the_count_with_a_new_schedule) {
   Trace trace;
   trace.initialize("00:00:00", {hourly}).start("00:00:00", "a").on("00:00:10", RunFailure{"a"});
   trace.run("00:05:10", "a");
@@ -159,7 +159,7 @@ TEST(Monitor, counts_anew_with_another_schedule) {
   EXPECT_EQ(trace.axioms(), "");
 }
 
-TEST(Monitor, wants_a_stop_to_wait_for_what_runs) {
+TEST(Monitor, requires_a_stop_to_wait_for_runs) {
   Trace trace;
   trace.initialize("00:00:00", {hourly}).start("00:00:00", "a").on("00:00:01", StopStart{});
   EXPECT_EQ(
@@ -173,7 +173,7 @@ TEST(Monitor, wants_a_stop_to_wait_for_what_runs) {
 }
 
 // H7
-TEST(Monitor, blames_an_end_without_a_start_on_whom_it_concerns) {
+TEST(Monitor, blames_an_end_without_a_start_on_the_scheduler_or_the_environment) {
   EXPECT_EQ(Trace{}
                 .initialize("00:00:00", {hourly})
                 .run("00:00:00", "a")
@@ -192,7 +192,7 @@ TEST(Monitor, blames_an_end_without_a_start_on_whom_it_concerns) {
 }
 
 // S5, H9
-TEST(Monitor, wants_valid_lists_accepted_and_others_refused) {
+TEST(Monitor, requires_valid_lists_to_be_accepted_and_others_rejected) {
   const auto answer = [](const std::vector<TracedRegistration>& list, const TraceEvent& event) {
     return Trace{}.on("00:00:00", InitStart{list}).on("00:00:00", event).axioms();
   };
@@ -214,7 +214,7 @@ TEST(Monitor, wants_valid_lists_accepted_and_others_refused) {
   EXPECT_EQ(Trace{}.on("00:00:00", InitSuccess{}).axioms(), "S5");
 }
 
-// H12: limits on names and texts are part of what a valid list is.
+// H12: a valid list respects the limits on names and texts.
 TEST(Monitor, knows_the_limits_of_a_valid_list) {
   const auto answer = [](const TracedRegistration& registration, const TraceEvent& event) {
     return Trace{}.on("00:00:00", InitStart{{registration}}).on("00:00:00", event).axioms();
@@ -229,8 +229,8 @@ TEST(Monitor, knows_the_limits_of_a_valid_list) {
   }
 }
 
-TEST(Monitor, wants_a_start_within_its_budget) {
-  // 27 bytes of JSON, 8 µs for each; a second to compute, a minute of lag
+TEST(Monitor, requires_a_start_within_its_budget) {
+  // 27 bytes of JSON at 8 µs each, a second to compute, a minute of lag
   const auto started = [](const std::string& time) {
     return Trace{}.initialize("00:30:00", {hourly}).start(time, "a").axioms();
   };
@@ -242,7 +242,7 @@ TEST(Monitor, wants_a_start_within_its_budget) {
       "of 2025-03-03T01:00:00.000Z; it is due since 2025-03-03T01:00:00.000Z");
 }
 
-TEST(Monitor, tells_a_missed_budget_once) {
+TEST(Monitor, reports_a_missed_budget_once) {
   Trace trace;
   trace.initialize("00:30:00", {hourly, other_hourly}).run("01:00:00", "b");
   trace.run("02:00:00", "b").run("03:00:00", "b");
@@ -251,8 +251,8 @@ TEST(Monitor, tells_a_missed_budget_once) {
             "L1 L1");
 }
 
-// H6, FORMATS: frozen time is not granted.
-TEST(Monitor, counts_no_frozen_time) {
+// H6, FORMATS: no compute is granted while frozen.
+TEST(Monitor, does_not_count_frozen_time) {
   EXPECT_EQ(Trace{}
                 .initialize("00:30:00", {hourly})
                 .on("00:59:00", Freeze{at("2025-03-03T02:30:00Z")})
@@ -274,7 +274,7 @@ TEST(Monitor, counts_no_frozen_time) {
 }
 
 // H10
-TEST(Monitor, stands_still_while_as_much_runs_as_may) {
+TEST(Monitor, does_not_count_time_while_the_limit_of_runs_is_reached) {
   const auto second = [](std::size_t bound) {
     return Trace{{.max_concurrent = bound}}
         .initialize("00:30:00", {hourly, other_hourly})
@@ -287,8 +287,8 @@ TEST(Monitor, stands_still_while_as_much_runs_as_may) {
   EXPECT_EQ(second(2), "L1");
 }
 
-// H10: what the scheduler takes to notice that a callback has returned is its own time.
-TEST(Monitor, goes_on_from_when_a_callback_returned) {
+// H10: the time to notice that a callback has returned is the scheduler's.
+TEST(Monitor, counts_time_again_when_a_callback_returns) {
   const auto second = [](const char* ended) {
     return Trace{{.max_concurrent = 1}}
         .initialize("00:30:00", {hourly, other_hourly})
@@ -299,11 +299,11 @@ TEST(Monitor, goes_on_from_when_a_callback_returned) {
   };
   EXPECT_EQ(second("01:29:30"), "");
   EXPECT_EQ(second("01:28:58"), "L1");
-  EXPECT_EQ(second("00:00:00"), "L1");  // it cannot have returned before it was started
+  EXPECT_EQ(second("00:00:00"), "L1");  // a callback cannot return before its start
 }
 
-// H10: whichever of several ends is told first.
-TEST(Monitor, takes_late_ends_in_any_order) {
+// H10: in whichever order several ends are recorded.
+TEST(Monitor, accepts_late_ends_in_any_order) {
   const TracedRegistration third{"c", "0 * * * *", 5min};
   const auto axioms = [&](const char* first, const char* second) {
     const auto ended = [](const char* name) {
@@ -323,7 +323,7 @@ TEST(Monitor, takes_late_ends_in_any_order) {
 }
 
 // H12
-TEST(Monitor, does_not_blame_a_scheduler_for_what_the_world_refuses) {
+TEST(Monitor, does_not_blame_a_scheduler_if_the_environment_refuses_a_list) {
   std::vector<std::string> refused;
   std::size_t violations = 0;
   Monitor monitor{{},
@@ -344,7 +344,7 @@ TEST(Monitor, does_not_blame_a_scheduler_for_what_the_world_refuses) {
   EXPECT_EQ(violations, 1U);
 }
 
-// H12: an answer is that of the call with its number.
+// H12: an answer belongs to the call with its number.
 TEST(Monitor, pairs_calls_and_answers_by_their_number) {
   const TracedRegistration invalid{"b", "@daily", 0ms};
   EXPECT_EQ(Trace{}
@@ -367,7 +367,7 @@ TEST(Monitor, pairs_calls_and_answers_by_their_number) {
 }
 
 // H12: a scheduler that never had a list has nothing to stop.
-TEST(Monitor, lets_a_stop_take_its_time_where_there_was_never_a_list) {
+TEST(Monitor, does_not_bound_a_stop_if_there_was_never_a_list) {
   EXPECT_EQ(Trace{}.on("01:00:00", StopStart{}).on("02:00:00", StopEnd{}).axioms(), "");
   EXPECT_EQ(Trace{}
                 .initialize("00:00:00", {})
@@ -384,7 +384,7 @@ TEST(Monitor, lets_a_stop_take_its_time_where_there_was_never_a_list) {
             "");
 }
 
-TEST(Monitor, wants_initialize_and_stop_to_return) {
+TEST(Monitor, requires_initialize_and_stop_to_return) {
   EXPECT_EQ(Trace{}.on("00:00:00", InitStart{{hourly}}).on("00:01:01.001", InitSuccess{}).axioms(),
             "L2");
   EXPECT_EQ(Trace{}.on("00:00:00", InitStart{{hourly}}).on("00:01:01", InitSuccess{}).axioms(), "");
@@ -399,14 +399,14 @@ TEST(Monitor, wants_initialize_and_stop_to_return) {
       "had not returned 61.001 s after the last callback ended");
 }
 
-// H6: also what becomes due with the very last event.
-TEST(Monitor, has_a_retry_of_no_delay_open) {
+// H6: this includes an obligation that arises with the last event.
+TEST(Monitor, reports_a_retry_without_delay_as_open) {
   Trace trace;
   trace.initialize("00:00:00", {{"a", "* * * * *", 0ms}}).start("00:00:00", "a");
   EXPECT_EQ(trace.on("00:00:01", RunFailure{"a"}).open().size(), 1U);
 }
 
-TEST(Monitor, answers_of_several_initializes_the_one_that_it_fits) {
+TEST(Monitor, matches_an_answer_to_the_initialize_that_it_fits) {
   const TracedRegistration invalid{"b", "@daily", 0ms};
   Trace trace;
   trace.on("00:00:00", InitStart{{hourly}}).on("00:00:00", InitStart{{invalid}});
@@ -414,8 +414,8 @@ TEST(Monitor, answers_of_several_initializes_the_one_that_it_fits) {
   EXPECT_EQ(trace.start("00:00:01", "a").axioms(), "");
 }
 
-// H3: an initialize that a stop overtook does not activate.
-TEST(Monitor, is_not_active_where_a_stop_came_in_between) {
+// H3: an initialize overtaken by a stop does not activate.
+TEST(Monitor, is_not_activated_by_an_initialize_that_a_stop_overtook) {
   Trace trace;
   trace.on("00:00:00", InitStart{{hourly}}).on("00:00:00", StopStart{});
   trace.on("00:00:00", InitSuccess{}).on("00:00:00", StopEnd{});
@@ -423,7 +423,7 @@ TEST(Monitor, is_not_active_where_a_stop_came_in_between) {
 }
 
 // H10: under `reset_history` an override is a first coming.
-TEST(Monitor, forgets_with_the_history_what_was_owed) {
+TEST(Monitor, forgets_obligations_when_the_history_is_reset) {
   const auto overridden = [](Override policy) {
     return Trace{{.override = policy}}
         .initialize("00:30:00", {hourly})
@@ -438,7 +438,7 @@ TEST(Monitor, forgets_with_the_history_what_was_owed) {
 }
 
 // T4, H10: in New York the clocks of 2025-11-02 show 01:30 twice.
-TEST(Monitor, knows_no_second_occurrence_where_only_the_first_counts) {
+TEST(Monitor, ignores_the_second_occurrence_under_first_only) {
   const auto booted = [](RepeatedMinutes policy) {
     std::string axioms;
     Monitor monitor{{.zone = Zone::load("America/New_York"), .repeated_minutes = policy},

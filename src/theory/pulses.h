@@ -1,5 +1,5 @@
-// Due and RetryDue: what the environment does without a trace having to say so. It follows from the
-// registrations, the zone and the clock.
+// Due and RetryDue. A trace does not contain them: they follow from the registrations, the zone and
+// the clock.
 #pragma once
 
 #include <deque>
@@ -15,11 +15,11 @@
 
 namespace dutiful::theory {
 
-// Tasks of one cron text. Those that have a pulse pending need not be told of another, so one that
-// nobody waits for costs nothing.
+// The tasks with one cron text. A task that has a pulse pending does not wait for another, so a
+// pulse that no task waits for costs nothing.
 struct Schedule {
   CronExpression cron;
-  Instant next{};  // while somebody waits
+  Instant next{};  // while a task waits
   std::vector<Task*> waiting{};
 };
 
@@ -38,19 +38,19 @@ class Pulses {
     return calendar_.find_next(cron, after);
   }
 
-  // Forgets every schedule, and who waits for it. Retries stay.
+  // Forgets every schedule and the tasks that wait for it. Retries stay.
   void clear_schedules();
-  // The schedule of that text; null where it is no cron expression.
+  // The schedule of that text; null if it is not a cron expression.
   [[nodiscard]] Schedule* schedule(const std::string& cron);
 
-  // From here on, the task is to be told of the next pulse after `now`; once.
+  // The task waits for the next pulse after `now`, once.
   void await_due(Task& task, Instant now);
-  // It is to be told when its retry is due, and not any more.
+  // The task waits for its retry, and no longer does.
   void await_retry(Task& task);
   void cancel_retry(Task& task);
 
-  // The earliest pulse of anything that is waited for, at or before `until`; calls `due` or
-  // `retry_due` with each of its tasks. False where there is none.
+  // Finds the earliest instant at or before `until` that a task waits for, and calls `due` or
+  // `retry_due` for each of its tasks. Returns false if there is none.
   template <typename Due, typename RetryDue>
   bool take(Instant until, Due due, RetryDue retry_due) {
     const bool has_due = !queue_.empty();
@@ -78,11 +78,11 @@ class Pulses {
 
  private:
   Calendar calendar_;
-  Calendar minutes_;  // every minute that starts, whatever the policy
+  Calendar minutes_;  // every minute that starts, under either policy
   CronExpression every_minute_;
   std::deque<Schedule> schedules_;
   std::unordered_map<std::string, Schedule*> by_text_;
-  std::set<std::pair<Instant, Schedule*>> queue_;  // of the schedules that somebody waits for
+  std::set<std::pair<Instant, Schedule*>> queue_;  // the schedules that a task waits for
   std::set<std::pair<Instant, Task*>> retries_;
 };
 

@@ -34,7 +34,7 @@ void Task::run_end() {
 }
 
 void Task::run_failure(Instant at, Duration retry_delay) {
-  // A delay may be longer than time itself, and one that should not have been accepted anything.
+  // The sum may overflow: a valid delay may be that long, and a rejected one may be anything.
   retry_delay = std::max(retry_delay, Duration::zero());
   constexpr Instant end_of_time = std::chrono::sys_days{year_max / 12 / 31};
   retry_at_ = retry_delay < end_of_time - at ? at + retry_delay : end_of_time;

@@ -1,4 +1,4 @@
-// The past of one task, and the macros of the theory that speak of it.
+// The past of one task, and the macros of the theory about it.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@ namespace dutiful::theory {
 
 struct Schedule;
 
-// x, told of every position at which something happens to it. A task's past belongs to its name
-// (RULES H4).
+// x, updated at every position at which something happens to it. A past belongs to a name (RULES
+// H4).
 class Task {
  public:
   explicit Task(std::string name) : name_(std::move(name)) {}
@@ -35,8 +35,9 @@ class Task {
   // OrphanedPending_x := Hold(Orphaned_x, RS_x ∨ FirstComing_x)
   // where Orphaned_x := Crash ∧ Y Running_x
   //
-  // The theory writes Hold(RS_x, RE_x) for Y Running_x. That would hold on after the crash, and let
-  // a second crash interrupt a run that the first has ended and a first coming forgotten.
+  // The theory writes Hold(RS_x, RE_x) for Y Running_x. That would still hold after the crash, so a
+  // second crash could interrupt a run that the first crash had already ended and a first coming
+  // had made forgotten.
   [[nodiscard]] bool orphaned_pending() const { return orphaned_ && !running_; }
 
   // BootDuePending_x := Hold(FirstComing_x ∧ MountainDue_x, RS_x) ∧ ¬Running_x (RULES H1)
@@ -47,7 +48,7 @@ class Task {
     return due_pending() || retry_pending() || orphaned_pending() || boot_due_pending();
   }
 
-  // What each position does to it.
+  // What a position of the trace does to the task.
   void due(Instant at);                                // Due_x
   void retry_due();                                    // RetryDue_x
   void run_start(Instant at);                          // RS_x
@@ -58,14 +59,14 @@ class Task {
   void forget_pulses() { due_.step(false, true); }     // another schedule is registered
   void forget_successes();                             // RULES H8
 
-  // Since when each obligation is pending, for those that are to understand a verdict.
+  // Since when each obligation is pending, to explain a verdict.
   [[nodiscard]] std::string why_pending() const;
 
   // AtMostOne(Due_x, RSucc_x) := G(RSucc_x → X(¬RSucc_x W Due_x))
   // where RSucc_x := RS_x ∧ (¬(REf_x ∨ Crash) U REs_x)
   //
-  // The run that has just succeeded began after the start of another that did; these are the two
-  // starts, where both count.
+  // The starts of the previous successful run and of the run that has just succeeded, if both
+  // count.
   struct Successes {
     Instant first, second;
   };
@@ -74,23 +75,23 @@ class Task {
   // Its part in Monitor::digest().
   [[nodiscard]] std::uint64_t digest(Instant now, Duration horizon) const;
 
-  // Pulses up to here are served or forgotten.
+  // Pulses up to this instant are served or forgotten.
   [[nodiscard]] Instant cleared() const { return cleared_; }
   [[nodiscard]] Instant started() const { return started_; }
-  // Its last run was interrupted by a crash, and there was no start since.
+  // Its last run was interrupted by a crash and no start has followed.
   [[nodiscard]] bool interrupted() const { return interrupted_; }
   [[nodiscard]] std::optional<Instant> retry_at() const { return retry_at_; }
   [[nodiscard]] bool due_held() const { return bool{due_}; }
 
-  // How it is registered; belongs to the monitor.
-  const TracedRegistration* registration = nullptr;  // null: it is not
+  // Its registration. Managed by the monitor.
+  const TracedRegistration* registration = nullptr;  // null if it is not registered
   Schedule* schedule = nullptr;
-  bool awaits_pulse = false;  // it is among those that its schedule will tell
+  bool awaits_pulse = false;  // it waits for its schedule's next pulse
 
-  // The obligation that L1 bounds; belongs to the monitor.
-  std::optional<Micros> owed_since{};  // what compute had been granted then
+  // The obligation that L1 bounds. Managed by the monitor.
+  std::optional<Micros> owed_since{};  // the compute granted until then
   Instant owed_at{};
-  bool overdue = false;  // its budget has run out, which has been told
+  bool overdue = false;  // its budget has run out, and this was reported
   std::list<Task*>::iterator owed{};
 
  private:
@@ -101,14 +102,14 @@ class Task {
   Hold orphaned_;
   Hold boot_due_;
   bool interrupted_ = false;
-  bool counts_ = false;  // the run began after the newest first coming and change of the schedule
+  bool counts_ = false;  // the run began after the newest first coming and change of schedule
   Instant cleared_{};
   Instant started_{};
   Instant due_at_{};
   Instant orphaned_at_{};
   Instant came_{};
-  std::optional<Instant> retry_at_;   // of the newest failure, where no start came after it (H2)
-  std::optional<Instant> succeeded_;  // the start of the newest run that did
+  std::optional<Instant> retry_at_;   // of the newest failure, if no start followed it (H2)
+  std::optional<Instant> succeeded_;  // the start of the newest run that succeeded
 };
 
 }  // namespace dutiful::theory

@@ -1,14 +1,14 @@
-// The past operators of the theory, as state that moves with the trace.
+// The past operators of the theory as state that moves with the trace.
 //
-// A formula about the past is a value that each position of the trace brings up to date. Only
-// positions where `set` or `clear` is true can change it, so only those are told of.
+// A formula about the past is a value that is updated at each position of the trace. Only positions
+// at which `set` or `clear` is true can change it, so only those call step().
 #pragma once
 
 namespace dutiful::theory {
 
 // Hold(set, clear) := ((¬clear) S set) ∧ ¬clear
 //
-// There was a set, and no clear since. Where both happen at once, it is false.
+// There was a set, and no clear since. If both happen at once, it is false.
 class Hold {
  public:
   void step(bool set, bool clear) { holds_ = (set || holds_) && !clear; }
@@ -20,7 +20,7 @@ class Hold {
 
 // Hold⁺(set, clear) := Hold(set, clear) ∨ set
 //
-// The same, but where both happen at once, it is true.
+// The same, but if both happen at once, it is true.
 class HoldPlus {
  public:
   void step(bool set, bool clear) { holds_ = set || (holds_ && !clear); }

@@ -1,4 +1,4 @@
-// What the judge says.
+// The findings of the judge.
 #pragma once
 
 #include <cstddef>
@@ -10,14 +10,14 @@
 
 namespace dutiful::theory {
 
-// Whose fault it is (RULES H7).
+// Who broke the axiom (RULES H7).
 enum class Blame { scheduler, environment };
 
 struct Violation {
   std::string_view axiom;  // S1 … S5, L1 … L3, EA2, EA6
-  std::size_t line;        // of the event that breaks it, or that came after its budget ran out
+  std::size_t line;  // of the event that breaks it, or of the first one after its budget ran out
   Instant at;
-  std::string what;  // what happened, and what was missing
+  std::string what;  // what happened and what was missing
 
   [[nodiscard]] Blame blame() const {
     return axiom.starts_with("EA") ? Blame::environment : Blame::scheduler;
@@ -36,7 +36,7 @@ struct Open {
   [[nodiscard]] std::string text() const;
 };
 
-// An initialize() of a valid list that the world refused (RULES H12): nobody's fault but its own.
+// An initialize() of a valid list that the environment refused (RULES H12). It violates nothing.
 struct Refusal {
   std::size_t line;
   Instant at;

@@ -17,7 +17,7 @@ std::variant<Duration, DurationFault> fault(DurationFault value) {
   return value;
 }
 
-TEST(Durations, read_as_they_are_written) {
+TEST(Durations, are_read_as_they_are_written) {
   EXPECT_EQ(parse_duration("0s"), ok(0s));
   EXPECT_EQ(parse_duration("250ms"), ok(250ms));
   EXPECT_EQ(parse_duration("30s"), ok(30s));
@@ -30,8 +30,8 @@ TEST(Durations, read_as_they_are_written) {
   EXPECT_EQ(parse_duration("36525d"), ok(duration_max));
 }
 
-// Who writes a unit of systemd writes durations as systemd reads them.
-TEST(Durations, read_as_systemd_spells_them) {
+// People who write systemd units write durations in this form.
+TEST(Durations, are_read_in_the_spellings_of_systemd) {
   for (const char* text : {"90m",
                            "90min",
                            "90 min",
@@ -51,13 +51,13 @@ TEST(Durations, read_as_systemd_spells_them) {
   EXPECT_EQ(parse_duration("2 days 1 s"), ok(48h + 1s));
 }
 
-TEST(Durations, are_written_as_short_as_can_be) {
+TEST(Durations, are_written_in_the_shortest_form) {
   EXPECT_EQ(format_duration(0s), "0s");
   EXPECT_EQ(format_duration(90min), "1h30m");
   EXPECT_EQ(format_duration(24h + 5ms), "1d5ms");
 }
 
-TEST(Durations, anything_else_is_malformed) {
+TEST(Durations, are_malformed_in_any_other_form) {
   for (const char* text :
        {"",       "5",     "5 ",   "m",      " 5m",   "5m ", "1.5h",   "5M",     "30m1h",
         "1m1m",   "1h-5m", "+5m",  "--5m",   "-",     "-x",  "- 5m",   "1h30",   "5m\n",
@@ -67,7 +67,7 @@ TEST(Durations, anything_else_is_malformed) {
   }
 }
 
-TEST(Durations, signs_and_great_lengths_have_their_own_faults) {
+TEST(Durations, that_are_negative_or_too_long_have_their_own_faults) {
   EXPECT_EQ(parse_duration("-5m"), fault(DurationFault::negative));
   EXPECT_EQ(parse_duration("-99999999999999999999d"), fault(DurationFault::negative));
   EXPECT_EQ(parse_duration("36525d1ms"), fault(DurationFault::too_long));
@@ -76,7 +76,7 @@ TEST(Durations, signs_and_great_lengths_have_their_own_faults) {
   EXPECT_EQ(parse_duration("99999999999999999999s1ms"), fault(DurationFault::too_long));
 }
 
-TEST(Durations, faults_name_the_text_and_the_remedy) {
+TEST(Durations, that_are_malformed_are_reported_with_a_remedy) {
   EXPECT_EQ(explain_fault("-5m", DurationFault::negative), "\"-5m\" is negative; write 0s or more");
   EXPECT_THAT(explain_fault("5\n", DurationFault::malformed), HasSubstr(R"("5\n" is not)"));
   EXPECT_THAT(explain_fault("5", DurationFault::malformed), HasSubstr("1h30m"));

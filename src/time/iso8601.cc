@@ -13,7 +13,7 @@ bool read_two(Scanner& scanner, int max, int& value) {
   return scanner.read_number({2, 2}, {0, max}, value);
 }
 
-// Digits behind the point: the first three count.
+// The digits after the point. Only the first three count.
 bool read_fraction(Scanner& scanner, Duration& fraction) {
   std::string digits{scanner.read_while(is_digit)};
   if (digits.empty()) return false;
@@ -61,7 +61,7 @@ void append_minute(std::string& out, CivilMinute minute) {
   append_number(out.append(":"), time.minutes().count(), 2);
 }
 
-// Appends the minute and returns what is left of the instant in it.
+// Appends the minute and returns the rest of the instant.
 Duration append_minute(std::string& out, Instant instant, seconds offset) {
   const local_time<Duration> local{instant.time_since_epoch() + offset};
   const auto minute = std::chrono::floor<std::chrono::minutes>(local);

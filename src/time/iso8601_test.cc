@@ -23,20 +23,20 @@ TEST(Iso8601, reads_every_notation_of_an_offset) {
   EXPECT_EQ(at("2025-11-02T19:30:00+14:00"), expected);
 }
 
-TEST(Iso8601, cuts_off_what_is_finer_than_a_millisecond) {
+TEST(Iso8601, drops_digits_below_a_millisecond) {
   EXPECT_EQ(at("2025-11-02T05:30:00.5Z"), at("2025-11-02T05:30:00Z") + 500ms);
   EXPECT_EQ(at("2025-11-02T05:30:00,25Z"), at("2025-11-02T05:30:00Z") + 250ms);
   EXPECT_EQ(at("2025-11-02T05:30:59.9999999Z"), at("2025-11-02T05:30:59Z") + 999ms);
 }
 
-TEST(Iso8601, leaves_open_where_a_local_time_is) {
+TEST(Iso8601, leaves_the_offset_of_a_local_time_open) {
   const auto parsed = parse_timestamp("2025-11-02T01:30:07");
   ASSERT_TRUE(parsed);
   EXPECT_EQ(parsed->local, local_days{2025y / 11 / 2} + 1h + 30min + 7s);
   EXPECT_FALSE(parsed->offset);
 }
 
-TEST(Iso8601, refuses_what_is_no_time) {
+TEST(Iso8601, rejects_malformed_times) {
   for (const char* text : {"",
                            "now",
                            "2025-11-02",
@@ -62,7 +62,7 @@ TEST(Iso8601, refuses_what_is_no_time) {
   }
 }
 
-TEST(Iso8601, prints_offsets_with_seconds_where_a_zone_has_them) {
+TEST(Iso8601, prints_the_seconds_of_an_offset) {
   const Instant instant = at("2025-11-02T05:30:00Z");
   EXPECT_EQ(format_second(instant, -4h), "2025-11-02T01:30:00-04:00");
   EXPECT_EQ(format_second(instant, 0s), "2025-11-02T05:30:00+00:00");

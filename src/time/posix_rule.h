@@ -1,4 +1,5 @@
-// The rule of a POSIX TZ string, such as EST5EDT,M3.2.0,M11.1.0: one zone, every year alike.
+// The rule of a POSIX TZ string, such as EST5EDT,M3.2.0,M11.1.0: a zone that is the same every
+// year.
 #pragma once
 
 #include <array>
@@ -8,8 +9,8 @@
 
 namespace dutiful {
 
-// No zone is further than this from UTC: POSIX allows 24 hours and an hour of daylight time, and
-// RFC 8536 a little more. A zone file that says otherwise is damaged.
+// No zone is further than this from UTC: POSIX allows 24 hours plus an hour of daylight time, and
+// RFC 8536 a little more. A zone file with a larger offset is damaged.
 inline constexpr std::chrono::hours offset_max{26};
 
 // From `at` on, clocks are `offset` ahead of UTC.
@@ -19,7 +20,7 @@ struct Transition {
 };
 
 struct PosixRule {
-  // A day of the year in one of POSIX's three notations, and a time on it.
+  // A day of the year in one of POSIX's three notations, and a time of that day.
   struct Date {
     enum class Kind {
       month_week_weekday,  // Mm.w.d: the w-th weekday d of month m, the last one for w = 5
@@ -46,9 +47,9 @@ struct PosixRule {
   [[nodiscard]] std::array<Transition, 2> transitions_in(std::chrono::year year) const;
 };
 
-// Reads a whole TZ string, with the extensions of RFC 8536 (hours from -167 to 167). Nothing where
-// it is malformed, or names a daylight time but not when it begins and ends: POSIX leaves that to
-// the system, and no guess would be right everywhere.
+// Reads a whole TZ string with the extensions of RFC 8536 (hours from -167 to 167). Returns nothing
+// if it is malformed, or if it names a daylight time without saying when that begins and ends:
+// POSIX leaves this to the system, and no guess is right everywhere.
 [[nodiscard]] std::optional<PosixRule> parse_posix_rule(std::string_view text);
 
 }  // namespace dutiful

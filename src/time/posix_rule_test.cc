@@ -39,7 +39,7 @@ TEST(PosixRule, reads_the_last_weekday_and_a_time) {
   EXPECT_EQ(rule->daylight->end.in(2025y), local_days{2025y / 10 / 26} + 3h);
 }
 
-// Southern summers span the New Year: the end comes first in the civil year.
+// A southern summer includes New Year, so its end comes first in a civil year.
 TEST(PosixRule, orders_the_transitions_of_a_southern_year) {
   const auto rule = parse_posix_rule("<+1030>-10:30<+11>-11,M10.1.0,M4.1.0");
   ASSERT_TRUE(rule && rule->daylight);
@@ -49,7 +49,7 @@ TEST(PosixRule, orders_the_transitions_of_a_southern_year) {
   EXPECT_EQ(spring.offset, 11h);
 }
 
-// Ireland's winter time is the "daylight" time, an hour less (negative DST).
+// Ireland's winter time is its "daylight" time, an hour less (negative DST).
 TEST(PosixRule, reads_negative_daylight_time) {
   const auto rule = parse_posix_rule("IST-1GMT0,M10.5.0,M3.5.0/1");
   ASSERT_TRUE(rule && rule->daylight);
@@ -76,7 +76,7 @@ TEST(PosixRule, counts_29_february_in_one_notation_only) {
   EXPECT_EQ(with_leap_day.in(2024y), local_days{2024y / 2 / 29});
 }
 
-TEST(PosixRule, refuses_what_is_malformed) {
+TEST(PosixRule, rejects_malformed_rules) {
   for (const char* text : {"",
                            "E5",
                            "ES5",
@@ -86,7 +86,7 @@ TEST(PosixRule, refuses_what_is_malformed) {
                            "<+03-3",
                            "EST25",
                            "EST5:60",
-                           "EST5EDT",  // when? POSIX does not say
+                           "EST5EDT",  // POSIX does not say when daylight time begins
                            "EST5EDT4",
                            "EST5EDT,",
                            "EST5EDT,M3.2.0",

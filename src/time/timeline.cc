@@ -10,19 +10,20 @@ using std::chrono::seconds;
 using std::chrono::sys_days;
 using std::chrono::sys_seconds;
 
-// Transitions outside these cannot be seen from the years that are searched, and zone files hold
+// Transitions outside these bounds do not affect the years that are searched. Zone files contain
 // some at the beginning of time, where milliseconds overflow.
 constexpr sys_seconds earliest = sys_days{(year_min - std::chrono::years{1}) / 1 / 1};
 constexpr sys_seconds latest = sys_days{(year_max + std::chrono::years{2}) / 1 / 1};
 
-// The first minute that starts at or after the instant, as clocks with that offset show it.
+// The first minute that starts at or after the instant, as shown by clocks with that offset.
 CivilMinute minute_from(sys_seconds at, seconds offset) {
   return std::chrono::ceil<std::chrono::minutes>(
       std::chrono::local_seconds{at.time_since_epoch() + offset});
 }
 
-// Removes what changes nothing: transitions to the offset in force, and those that another one at
-// the same instant undoes (a rule for all-year daylight time ends and begins it at New Year).
+// Removes transitions that change nothing: those to the offset already in force, and those undone
+// by another one at the same instant (a rule for daylight time all year ends and begins it at New
+// Year).
 void simplify(seconds initial, std::vector<Transition>& transitions) {
   std::vector<Transition> kept;
   for (const Transition& transition : transitions) {
@@ -33,9 +34,10 @@ void simplify(seconds initial, std::vector<Transition>& transitions) {
   transitions = std::move(kept);
 }
 
-// Appends what the rule does after the last transition, to the end of its first whole cycle, and
-// returns where that cycle begins: in the second February after the last transition. By then the
-// rule alone has ruled for a year, and no transition of a rule strays that far from its own year.
+// Appends the transitions of the rule after the last listed one, up to the end of the rule's first
+// full cycle, and returns the beginning of that cycle: the second February after the last listed
+// transition. By then only the rule has applied for a year, and no transition of a rule lies that
+// far from its own year.
 sys_seconds append_cycle(const PosixRule& rule, std::vector<Transition>& transitions) {
   const sys_seconds last = transitions.empty() ? earliest : transitions.back().at;
   const auto year = std::chrono::year_month_day{std::chrono::floor<std::chrono::days>(last)}.year();
@@ -91,15 +93,15 @@ void Timeline::append(const Transition& transition) {
   segments_.back().end_minute = minute_from(transition.at, segments_.back().offset);
   const CivilMinute first = minute_from(transition.at, transition.offset);
 
-  // The segments that may have shown some of these minutes before: no clock was ever set back
+  // The earlier segments that may contain some of these minutes: no clock was ever set back
   // further.
   const auto recent = std::ranges::find_if(segments_, [&](const Segment& segment) {
     return segment.end > Instant{transition.at} - 2 * offset_max;
   });
   const std::vector<Segment> earlier(recent, segments_.end());
 
-  // Minutes that were shown before and minutes that were not may alternate, where the clocks went
-  // forward and back within a day. A segment for each stretch keeps "fresh from here on" true.
+  // If the clocks went forward and back within a day, repeated and new minutes may alternate. A
+  // segment for each stretch keeps "all minutes from fresh_minute on are new" true.
   std::vector<CivilMinute> starts{first};
   for (const Segment& segment : earlier) {
     if (segment.first_minute > first) starts.push_back(segment.first_minute);

@@ -12,38 +12,38 @@
 
 namespace dutiful {
 
-// A stretch of time in which a zone keeps one offset: the instants in [begin, end).
+// A stretch of time during which a zone keeps one offset: the instants in [begin, end).
 //
-// A civil minute starts at second 0 of the local clock (RULES T1); [first_minute, end_minute) are
-// those that start inside the segment. Where the clocks were set back, they begin before the
-// end_minute of the segment before: those minutes are repeated. Where they were set forward they
-// begin behind it: the minutes between are in no segment, and so never start.
+// A civil minute starts at second 0 of the local clock (RULES T1). [first_minute, end_minute) are
+// the minutes that start inside the segment. If the clocks were set back, first_minute lies before
+// the end_minute of the previous segment: the minutes between are repeated. If they were set
+// forward, it lies behind it: the minutes between are in no segment, so they never start.
 struct Segment {
   Instant begin;
   Instant end;
   std::chrono::seconds offset;
   CivilMinute first_minute;
-  CivilMinute fresh_minute;  // from here on, no minute has been in an earlier segment
+  CivilMinute fresh_minute;  // no minute from here on is in an earlier segment
   CivilMinute end_minute;
 };
 
-// 400 years; also a whole number of weeks.
+// 400 years, which is also a whole number of weeks.
 inline constexpr std::chrono::days gregorian_cycle{146097};
 
-// The segments of a zone, numbered from 0; they go on for ever.
+// The segments of a zone, numbered from 0, without end.
 //
-// The Gregorian calendar repeats itself, weekdays included, every 400 years, and so does a rule
-// that holds every year. So the table ends with 400 years of the rule, and a segment beyond it is
-// one of those, shifted. Nothing is computed later, nothing is locked.
+// The Gregorian calendar, weekdays included, repeats every 400 years, and so does a rule that holds
+// every year. So the table ends with 400 years of the rule, and a segment beyond it is one of
+// those, shifted. Nothing is computed later, and nothing needs a lock.
 class Timeline {
  public:
-  // `initial` holds before the first transition. The transitions are strictly ascending. The rule,
-  // if any, takes over after the last of them, or everywhere where there are none.
+  // `initial` is the offset before the first transition. The transitions are strictly ascending.
+  // The rule, if any, applies after the last of them, or always if there are none.
   Timeline(std::chrono::seconds initial,
            std::vector<Transition> transitions,
            const std::optional<PosixRule>& rule);
 
-  // A segment, and the way to its neighbours. Must not outlive its timeline.
+  // A segment and a way to its neighbours. Must not outlive its timeline.
   class Cursor {
    public:
     Cursor(const Cursor&) = delete;
@@ -52,7 +52,7 @@ class Timeline {
     const Segment& operator*() const noexcept { return *segment_; }
     const Segment* operator->() const noexcept { return segment_; }
     void to_next() noexcept { to(number_ + 1); }
-    void to_previous() noexcept { to(number_ - 1); }  // Requires that there is one.
+    void to_previous() noexcept { to(number_ - 1); }  // requires that there is one
 
    private:
     friend class Timeline;
@@ -74,14 +74,14 @@ class Timeline {
     Segment beyond_table_;
   };
 
-  // The segment that holds the instant. Requires instant <= instant_max: far beyond every year that
-  // is searched, and far from where milliseconds overflow.
+  // The segment that contains the instant. Requires instant <= instant_max, which is far beyond
+  // every year that is searched and far below the overflow of milliseconds.
   static constexpr Instant instant_max = std::chrono::sys_days{std::chrono::year::max() / 1 / 1};
   [[nodiscard]] Cursor at(Instant instant) const noexcept { return {*this, number_at(instant)}; }
 
  private:
-  // About 25 days, in a number of milliseconds that divides by a shift. Few zones change their
-  // offset that often, so the walk from a bucket's hint is seldom more than no step at all.
+  // About 25 days, as a power of two so that the division is a shift. Few zones change their offset
+  // that often, so the search rarely takes a step from a bucket's hint.
   static constexpr Duration bucket_size{std::int64_t{1} << 31};
 
   [[nodiscard]] std::int64_t number_at(Instant instant) const noexcept {
@@ -105,12 +105,12 @@ class Timeline {
   [[nodiscard]] Segment repeated(std::int64_t number) const noexcept;
 
   std::vector<Segment> segments_;     // the table
-  std::int64_t size_ = 0;             // segments_.size(), which would cost a division
-  std::int64_t cycle_size_ = 0;       // the last so many of them repeat; 0: the last has no end
+  std::int64_t size_ = 0;             // segments_.size(), which costs a division
+  std::int64_t cycle_size_ = 0;       // how many of the last repeat; 0 if the last one has no end
   Instant horizon_ = Instant::max();  // where the first repetition begins
 
-  // The number of the segment that holds the beginning of each bucket, from the first transition
-  // to the last. A binary search would do, at twice the cost of everything else in `next`.
+  // The segment that contains the beginning of each bucket, from the first transition to the last.
+  // A binary search would cost twice as much as everything else in `next`.
   std::vector<std::uint16_t> hints_;
   std::size_t hint_last_ = 0;
   Instant hints_begin_;

@@ -12,7 +12,7 @@ using std::chrono::sys_seconds;
 
 constexpr std::size_t header_size = 44;
 
-// Real files have fewer than 300 transitions, and a timeline counts its segments in 16 bits.
+// Real files have fewer than 300 transitions, and a timeline numbers its segments with 16 bits.
 constexpr std::size_t transitions_max = 10'000;
 
 std::int64_t read_big_endian(std::string_view bytes, std::size_t offset, std::size_t size) {
@@ -24,7 +24,7 @@ std::int64_t read_big_endian(std::string_view bytes, std::size_t offset, std::si
   return static_cast<std::int64_t>(value << unused) >> unused;  // extends the sign
 }
 
-// One of the two data blocks that a file may hold, by what its header says of it.
+// One of the up to two data blocks of a file, as described by its header.
 struct Block {
   std::size_t time_size;
   std::size_t isutcnt, isstdcnt, leapcnt, timecnt, typecnt, charcnt;
@@ -56,7 +56,7 @@ std::variant<TzifContents, std::string> parse_tzif(std::string_view bytes) {
   Block block{bytes, 4};
   bytes.remove_prefix(header_size);
   if (has_wide_block) {
-    // The first block repeats in 32 bits what the second says in 64.
+    // The first block has in 32 bits what the second has in 64.
     if (bytes.size() < block.size() + header_size) return "is cut short";
     bytes.remove_prefix(block.size());
     if (!bytes.starts_with("TZif")) return "is damaged: its second header is missing";

@@ -14,11 +14,11 @@ namespace dutiful {
 struct TzifContents {
   std::chrono::seconds initial;         // the offset before the first transition
   std::vector<Transition> transitions;  // strictly ascending
-  std::optional<PosixRule> rule;        // what holds after the last one
+  std::optional<PosixRule> rule;        // applies after the last transition
 };
 
-// Reads a zone file in any version and form (`zic -b fat` or `-b slim`); a reason why not, in words
-// that follow "the zone file", where it is damaged or counts leap seconds.
+// Reads a zone file of any version and form (`zic -b fat` or `-b slim`). If it is damaged or counts
+// leap seconds, returns the reason, in words that follow "the zone file".
 [[nodiscard]] std::variant<TzifContents, std::string> parse_tzif(std::string_view bytes);
 
 }  // namespace dutiful

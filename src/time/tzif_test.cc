@@ -28,7 +28,8 @@ std::string fault_of(std::string_view bytes) {
   return std::get<std::string>(parse_tzif(bytes));
 }
 
-// The pinned files are in the compact form (`zic -b slim`): past 2007 there is only the rule.
+// The zone files in tests/data are in the compact form (`zic -b slim`): after 2007 there is only
+// the rule.
 TEST(Tzif, reads_the_compact_form) {
   const auto contents = contents_of(zone_file("America/New_York"));
 
@@ -46,7 +47,7 @@ TEST(Tzif, reads_a_zone_that_never_changed) {
   EXPECT_TRUE(contents.transitions.empty());
 }
 
-// Files of before 2005 have 32-bit times, and no rule.
+// Files from before 2005 have 32-bit times and no rule.
 TEST(Tzif, reads_the_first_version) {
   std::string bytes = "TZif";
   bytes += std::string(16, '\0');
@@ -81,8 +82,8 @@ TEST(Tzif, says_what_is_wrong_with_a_file) {
             "is damaged: its rule \"EST5EDT,M3.2.0,M11.1.x\" is malformed");
 }
 
-// More transitions than the timeline can number would never end.
-TEST(Tzif, refuses_a_file_with_too_many_transitions) {
+// If there were more transitions than the timeline can number, the search would never end.
+TEST(Tzif, rejects_a_file_with_too_many_transitions) {
   std::string bytes = "TZif";
   bytes += std::string(16, '\0');
   const auto append = [&bytes](std::uint32_t value) {
@@ -95,7 +96,7 @@ TEST(Tzif, refuses_a_file_with_too_many_transitions) {
   EXPECT_EQ(fault_of(bytes), "is damaged: it has too many transitions");
 }
 
-TEST(Tzif, refuses_files_that_count_leap_seconds) {
+TEST(Tzif, rejects_files_that_count_leap_seconds) {
   std::string bytes = "TZif";
   bytes += std::string(16, '\0');
   for (const char count : {'\0', '\0', '\1', '\0', '\1', '\4'})
@@ -104,7 +105,8 @@ TEST(Tzif, refuses_files_that_count_leap_seconds) {
   EXPECT_EQ(fault_of(bytes), "counts leap seconds, which system clocks do not");
 }
 
-// Whatever the damage, a file is refused, or is a timeline without holes; the sanitizers watch too.
+// Whatever the damage, a file is either rejected or read as a timeline without holes. The
+// sanitizers watch too.
 RC_GTEST_PROP(Tzif, survives_any_damage, ()) {
   static const std::string good = zone_file("America/New_York");
   std::string bytes = good.substr(0, *rc::gen::inRange<std::size_t>(0, 2 * good.size()));

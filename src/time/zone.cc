@@ -14,7 +14,7 @@
 namespace dutiful {
 namespace {
 
-// The largest zone files of the database are a few kilobytes.
+// The largest zone files have a few kilobytes.
 constexpr std::size_t zone_file_size_max = 1 << 20;
 
 constexpr const char* host_zone_file = "/etc/localtime";
@@ -24,7 +24,7 @@ std::filesystem::path database() {
   return directory != nullptr && *directory != '\0' ? directory : "/usr/share/zoneinfo";
 }
 
-// Reads a zone file. Errors name `zone`, and end with `remedy`.
+// Errors name `zone` and end with `remedy`.
 Timeline read_zone_file(const std::filesystem::path& path,
                         std::string_view zone,
                         const std::string& remedy) {
@@ -51,7 +51,7 @@ Timeline read_zone_file(const std::filesystem::path& path,
   return {contents.initial, std::move(contents.transitions), contents.rule};
 }
 
-// A name of the database must not lead out of it.
+// A zone's name must not lead out of the database.
 bool is_inside(const std::filesystem::path& name) {
   return name.is_relative() && std::ranges::find(name, "..") == name.end();
 }
@@ -76,7 +76,7 @@ Zone Zone::utc() {
 }
 
 Zone Zone::load(std::string_view name) {
-  // POSIX leaves a name behind a colon to the system, and C libraries take the colon for nothing.
+  // POSIX leaves a name after a colon to the system. C libraries ignore the colon.
   const std::string given{name};
   if (name.starts_with(':')) name.remove_prefix(1);
   if (name == "UTC") return utc();
@@ -109,7 +109,7 @@ Zone Zone::load(std::string_view name) {
 
 Zone Zone::host() {
   if (const char* tz = std::getenv("TZ")) {
-    // An empty TZ is UTC, by long custom of C libraries.
+    // C libraries read an empty TZ as UTC.
     if (*tz == '\0' || std::strcmp(tz, ":") == 0) return utc();
     try {
       return load(tz);
@@ -124,7 +124,8 @@ Zone Zone::host() {
                                      "set TZ (TZ=UTC is always there), or link a file of the zone "
                                      "database to it");
 
-  // /etc/localtime is a link into the database, by localtime(5): what follows is the zone's name.
+  // By localtime(5), /etc/localtime is a link into the database. The rest of its target is the
+  // name.
   const std::string target = file.string();
   constexpr std::string_view marker = "zoneinfo/";
   const auto at = target.find(marker);

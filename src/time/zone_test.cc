@@ -34,19 +34,19 @@ TEST(Zone, keeps_the_offset_of_its_segment) {
   EXPECT_EQ(zone.offset_at(at("1800-01-01T00:00:00Z")), -(4h + 56min + 2s));
 }
 
-// T5: the rule goes on after the last transition that the file lists, for ever.
-TEST(Zone, goes_on_by_its_rule_for_ever) {
+// T5: the rule applies for ever after the last transition in the file.
+TEST(Zone, follows_its_rule_for_ever) {
   const Zone zone = Zone::load("America/New_York");
   for (const char* year : {"2038", "2100", "2408", "2409", "2808", "2809", "9999"}) {
     EXPECT_EQ(zone.offset_at(at(std::string{year} + "-07-01T00:00:00Z")), -4h) << year;
     EXPECT_EQ(zone.offset_at(at(std::string{year} + "-12-01T00:00:00Z")), -5h) << year;
   }
-  EXPECT_EQ(zone.offset_at(Instant::max()), -5h);  // as in the last winter there is
+  EXPECT_EQ(zone.offset_at(Instant::max()), -5h);  // winter time
   EXPECT_EQ(zone.offset_at(Instant::min()), -(4h + 56min + 2s));
   EXPECT_EQ(Zone::utc().offset_at(Instant::max()), 0h);
 }
 
-// 400 years later the calendar is the same, weekdays included.
+// The calendar repeats after 400 years, weekdays included.
 TEST(Zone, repeats_itself_every_400_years) {
   constexpr std::chrono::days cycle{146097};
   for (const char* name : {"America/New_York", "Australia/Lord_Howe", "Europe/Dublin"}) {
@@ -59,7 +59,7 @@ TEST(Zone, repeats_itself_every_400_years) {
   }
 }
 
-TEST(Zone, tells_unique_skipped_and_repeated_times_apart) {
+TEST(Zone, distinguishes_unique_skipped_and_repeated_times) {
   const Zone zone = Zone::load("America/New_York");
   const auto read = [&](const char* text) { return zone.read(timestamp(text).local); };
 
@@ -76,15 +76,16 @@ TEST(Zone, tells_unique_skipped_and_repeated_times_apart) {
   EXPECT_EQ(std::get<Unique>(read("2025-11-02T02:00:00")).at, at("2025-11-02T07:00:00Z"));
 }
 
-// T5: Samoa went from one side of the date line to the other.
+// T5: Samoa moved across the date line.
 TEST(Zone, may_skip_a_whole_day) {
   const Zone zone = Zone::load("Pacific/Apia");
   const auto reading = zone.read(timestamp("2011-12-30T12:00:00").local);
   EXPECT_EQ(std::get<Skipped>(reading).transition, at("2011-12-30T10:00:00Z"));
 }
 
-// A rule may go forward and back within the length of its jump: what was jumped over comes once.
-TEST(Zone, finds_a_time_that_was_skipped_and_came_back) {
+// A rule may go forward and back within the length of its jump. The minutes it jumped over then
+// occur once.
+TEST(Zone, finds_a_time_that_was_skipped_and_shown_later) {
   const Zone zone = Zone::load("XXX-2YYY-22,J350/-15,J350/17");
   const auto reading = zone.read(timestamp("2025-12-15T21:00:00").local);
   const auto* unique = std::get_if<Unique>(&reading);
@@ -99,7 +100,7 @@ TEST(Zone, reads_times_at_the_ends_of_time) {
   EXPECT_TRUE(std::holds_alternative<Unique>(zone.read(Local::min())));
 }
 
-// T1: the zone is what TZ says, as tzset(3) reads it.
+// T1: the zone is the one in TZ, as tzset(3) reads it.
 TEST(Zone, reads_every_notation_of_tz) {
   EXPECT_EQ(Zone::load(":Europe/Berlin").offset_at(at("2025-07-01T00:00:00Z")), 2h);
   EXPECT_EQ(
@@ -114,7 +115,7 @@ TEST(Zone, reads_every_notation_of_tz) {
   EXPECT_EQ(Zone::load(":<+0330>-3:30").offset_at(Instant{}), 3h + 30min);
 }
 
-// RFC 8536: a rule whose daylight time ends and begins at the same instant never ends.
+// RFC 8536: daylight time that ends and begins at the same instant never ends.
 TEST(Zone, may_have_daylight_time_all_year) {
   const Zone zone = Zone::load("XXX3EDT4,0/0,J365/23");
   for (Instant instant = at("2025-12-25T00:00:00Z"); instant < at("2026-01-10T00:00:00Z");
@@ -123,8 +124,7 @@ TEST(Zone, may_have_daylight_time_all_year) {
   }
 }
 
-// A rule may change nothing at all.
-TEST(Zone, may_have_daylight_time_that_is_none) {
+TEST(Zone, may_have_daylight_time_that_changes_nothing) {
   const Zone zone = Zone::load("AAA3BBB3,J60,J300");
   EXPECT_EQ(zone.offset_at(at("2025-01-01T00:00:00Z")), -3h);
   EXPECT_EQ(zone.offset_at(at("9999-07-01T00:00:00Z")), -3h);
@@ -136,7 +136,7 @@ TEST(Zone, needs_no_database_for_utc) {
   EXPECT_EQ(Zone::load("UTC0").offset_at(Instant{}), 0h);
 }
 
-TEST(Zone, is_refused_with_the_reason_and_a_remedy) {
+TEST(Zone, is_rejected_with_a_reason_and_a_remedy) {
   EXPECT_EQ(fault_of("Mars/Olympus"),
             "Cannot load time zone \"Mars/Olympus\": there is no such zone in \"" DUTIFUL_TEST_DATA
             "/zoneinfo\", nor is it a POSIX rule like CET-1CEST,M3.5.0,M10.5.0/3; "
@@ -155,7 +155,7 @@ TEST(Zone, is_refused_with_the_reason_and_a_remedy) {
   EXPECT_NE(fault_of("Europe/Berlin").find("install the package tzdata"), std::string::npos);
 }
 
-TEST(Zone, of_the_host_is_what_tz_says) {
+TEST(Zone, of_the_host_comes_from_tz) {
   const Instant summer = at("2025-07-01T00:00:00Z");
   {
     const WithVariable tz{"TZ", "America/New_York"};
@@ -170,7 +170,7 @@ TEST(Zone, of_the_host_is_what_tz_says) {
     const WithVariable tz{"TZ", "Nowhere/City"};
     try {
       (void)Zone::host();
-      FAIL() << "it was taken for another";  // a silent UTC
+      FAIL() << "it was taken for another";  // such as UTC
     } catch (const ZoneError& error) {
       EXPECT_EQ(error.zone(), "Nowhere/City");
       EXPECT_TRUE(error.reason().ends_with("; it comes from the variable TZ")) << error.reason();
@@ -178,8 +178,8 @@ TEST(Zone, of_the_host_is_what_tz_says) {
   }
 }
 
-// Without TZ it is the file that the system links, as the C library reads it too.
-TEST(Zone, of_the_host_is_the_systems_otherwise) {
+// Without TZ, the zone is the file that the system links, as for the C library.
+TEST(Zone, of_the_host_comes_from_the_system_without_tz) {
   const WithVariable tz{"TZ", std::nullopt};
   const WithVariable tzdir{"TZDIR", std::nullopt};
   const bool exists = std::filesystem::exists("/etc/localtime");

@@ -1,4 +1,4 @@
-// The observable events of a scheduler: the alphabet of the theory, of traces and of nothing else.
+// The observable events of a scheduler: the alphabet of the theory and of traces.
 #pragma once
 
 #include <cstddef>
@@ -21,15 +21,15 @@ struct TracedRegistration {
   friend bool operator==(const TracedRegistration&, const TracedRegistration&) = default;
 };
 
-// Which initialize() or stop() an event is of, where several may be under way: a call and its
-// answer have the same number. None: the calls are answered in the order that RULES I4 gives them.
+// The number of an initialize() or stop(), because several may be in progress: a call and its
+// answer have the same number. Without a number, calls are answered in the order of RULES I4.
 using CallNumber = std::optional<std::uint64_t>;
 
-// Why an initialize() was refused (RULES H12).
+// Why an initialize() was rejected (RULES H12).
 enum class RefusalCause : std::uint8_t {
-  list,         // the list is invalid, or the scheduler was active already
-  environment,  // the list is valid, but the state is held or damaged, or cannot be written
-  unseen,       // the list is invalid for what no trace shows: a callback, a time limit
+  list,         // the list is invalid, or the scheduler was already active
+  environment,  // the list is valid, but the state is held, damaged or not writable
+  unseen,       // the list is invalid because of something not in a trace: a callback, a time limit
 };
 
 struct InitStart {
@@ -54,8 +54,8 @@ struct RunStart {
   std::string task;
   std::string reason;  // cron, retry, orphan, boot
 };
-// An end is observed when it is recorded (RULES H5). Where the callback had returned before that,
-// `ended` says when (RULES H10).
+// An end is observed when it is recorded (RULES H5). If the callback returned earlier, `ended` is
+// when (RULES H10).
 struct RunSuccess {
   std::string task;
   std::optional<Instant> ended{};
@@ -87,21 +87,21 @@ struct TracedEvent {
 
 struct DurableTask;
 
-// Is told every event in the order in which they are observed.
+// Receives every event in the order of observation.
 class TraceSink {
  public:
   virtual ~TraceSink() = default;
   virtual void on(Instant at, const TraceEvent& event) = 0;
 
-  // Whether anybody reads it. A list of a million tasks is not copied for nobody.
+  // Whether the events are used at all. If not, a list of a million tasks need not be copied.
   [[nodiscard]] virtual bool listens() const { return true; }
 
-  // What was told so far has happened, and something else is about to: what is kept back in order
-  // to be written together should be written now.
+  // Something that is not an event is about to happen, so events that are buffered should be
+  // written now.
   virtual void flush() {}
 
-  // Whether the trace ends with a scheduler that did not stop. If so, it is told the state that
-  // this one left behind, before the InitSuccess of the next.
+  // Whether the trace ends with a scheduler that did not stop. If so, recover() receives the state
+  // that it left, before the InitSuccess of the next scheduler.
   [[nodiscard]] virtual bool wants_state() const { return false; }
   virtual void recover(std::span<const DurableTask> /*state*/) {}
 };

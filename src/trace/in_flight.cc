@@ -48,14 +48,14 @@ void InFlight::answer(CallNumber call, bool refused) {
   if (initializing_.empty()) return;
   if (call) {
     std::erase_if(initializing_, [&](const InitStart& start) { return start.call == call; });
-  } else if (refused) {  // of concurrent ones, the first proceeds (RULES I4)
+  } else if (refused) {  // of concurrent calls, the first proceeds (RULES I4)
     initializing_.pop_back();
   } else {
     initializing_.pop_front();
   }
 }
 
-std::vector<TracedEvent> InFlight::untold(std::span<const DurableTask> state) const {
+std::vector<TracedEvent> InFlight::missing_events(std::span<const DurableTask> state) const {
   std::vector<TracedEvent> events;
   if (!alive()) return events;
   if (!initializing_.empty() && is_registered(initializing_.front().registrations, state)) {
@@ -63,14 +63,14 @@ std::vector<TracedEvent> InFlight::untold(std::span<const DurableTask> state) co
   }
   for (const DurableTask& task : state) {
     const std::string& name = task.registration.name;
-    const auto told = started_.find(name);
-    if (told != started_.end()) {
-      if (task.running && task.started == told->second) continue;  // it was interrupted
-      // One transaction may have held the end of this run and the start of the next, which makes no
-      // difference between a success and a failure in the same millisecond.
+    const auto traced = started_.find(name);
+    if (traced != started_.end()) {
+      if (task.running && task.started == traced->second) continue;  // interrupted
+      // One transaction may contain the end of this run and the start of the next. If a success and
+      // a failure share a millisecond, the instants do not say which one this run had.
       const bool failed = task.running ? task.failed >= task.succeeded : task.awaits_retry;
       const auto& end = failed ? task.failed : task.succeeded;
-      if (end && *end >= told->second) {
+      if (end && *end >= traced->second) {
         events.push_back({*end, failed ? TraceEvent{RunFailure{name}} : RunSuccess{name}});
       }
     }

@@ -1,4 +1,4 @@
-// What a trace knows of a scheduler that may have died: the runs that it has not seen the end of.
+// The runs and calls that a trace has not seen the end of, in case their scheduler has died.
 #pragma once
 
 #include <deque>
@@ -12,39 +12,39 @@
 
 namespace dutiful {
 
-// A task and its newest run, as the state of the scheduler has them.
+// A task and its newest run, as recorded in the state.
 struct DurableTask {
   TracedRegistration registration;
-  bool running;                        // the newest run has not ended,
-  bool awaits_retry;                   // or has failed
-  bool again = false;                  // it was not the first attempt
-  std::optional<Instant> started{};    // when that began,
-  std::optional<Instant> succeeded{};  // when a run of the task last succeeded,
-  std::optional<Instant> failed{};     // and when one last failed
+  bool running;                        // the newest run has not ended
+  bool awaits_retry;                   // the newest run has failed
+  bool again = false;                  // the newest run was not a first attempt
+  std::optional<Instant> started{};    // the newest run
+  std::optional<Instant> succeeded{};  // the last success of the task
+  std::optional<Instant> failed{};     // its last failure
 };
 
 class InFlight {
  public:
   void on(Instant at, const TraceEvent& event);
 
-  // Whether a scheduler is alive, as far as the trace says: where the next thing that happens is
-  // another one, this one has crashed.
+  // Whether the trace shows a live scheduler. If the next event belongs to another scheduler, this
+  // one has crashed.
   [[nodiscard]] bool alive() const {
     return active_ || stopping_ || !initializing_.empty() || !started_.empty();
   }
 
-  // What the scheduler made durable and died before it could tell. An end is observed when it is
-  // durably recorded (RULES H5), so the state is right, and the trace has to follow.
-  [[nodiscard]] std::vector<TracedEvent> untold(std::span<const DurableTask> state) const;
+  // The events that the scheduler made durable but did not trace before it died. An end is observed
+  // when it is durably recorded (RULES H5), so the state is right and the trace must follow.
+  [[nodiscard]] std::vector<TracedEvent> missing_events(std::span<const DurableTask> state) const;
 
  private:
   void answer(CallNumber call, bool refused);
 
   bool active_ = false;
   bool stopping_ = false;
-  std::deque<InitStart> initializing_;  // those that are not answered yet
+  std::deque<InitStart> initializing_;  // those without an answer
   std::unordered_map<std::string, Instant> started_;
-  std::unordered_map<std::string, Instant> interrupted_;  // by an earlier crash, which was told
+  std::unordered_map<std::string, Instant> interrupted_;  // by an earlier crash in the trace
 };
 
 }  // namespace dutiful

@@ -22,12 +22,12 @@ struct State {
   std::optional<Instant> failed;
 };
 
-std::string untold(const InFlight& trace, const State& state) {
+std::string missing_events(const InFlight& trace, const State& state) {
   const bool awaits_retry = !state.running && state.failed > state.succeeded;
   const DurableTask task{
       hourly, state.running, awaits_retry, false, state.started, state.succeeded, state.failed};
   std::string text;
-  for (const TracedEvent& event : trace.untold(std::span{&task, 1})) {
+  for (const TracedEvent& event : trace.missing_events(std::span{&task, 1})) {
     if (std::holds_alternative<InitSuccess>(event.event)) {
       text += "initialized;";
       continue;
@@ -73,66 +73,67 @@ TEST(InFlight, knows_whether_a_scheduler_is_alive) {
   EXPECT_FALSE(trace.alive());
 }
 
-TEST(InFlight, is_not_confused_by_answers_that_nobody_asked_for) {
+TEST(InFlight, ignores_answers_without_a_call) {
   InFlight trace;
   trace.on(noon, StopEnd{});
   trace.on(noon, InitFailure{"any"});
   EXPECT_FALSE(trace.alive());
 }
 
-TEST(InFlight, keeps_the_list_of_an_initialize_beside_one_that_is_refused) {
+TEST(InFlight, keeps_the_list_of_a_call_when_a_concurrent_one_is_rejected) {
   InFlight trace;
   trace.on(noon, InitStart{{hourly}});
   trace.on(noon, InitStart{});
   trace.on(noon, InitFailure{"SchedulerAlreadyActiveError"});
-  EXPECT_EQ(untold(trace, {{}, false, {}, {}}), "initialized;");
+  EXPECT_EQ(missing_events(trace, {{}, false, {}, {}}), "initialized;");
 }
 
-TEST(InFlight, has_nothing_to_add_to_a_trace_that_is_whole) {
-  EXPECT_EQ(untold(running_since_noon(), {noon, true, {}, {}}), "");
-  EXPECT_EQ(untold(running_since_noon(), {noon, true, noon, {}}), "");
-  EXPECT_EQ(untold(active(), {noon, false, noon, {}}), "");
+TEST(InFlight, adds_nothing_to_a_complete_trace) {
+  EXPECT_EQ(missing_events(running_since_noon(), {noon, true, {}, {}}), "");
+  EXPECT_EQ(missing_events(running_since_noon(), {noon, true, noon, {}}), "");
+  EXPECT_EQ(missing_events(active(), {noon, false, noon, {}}), "");
 }
 
-TEST(InFlight, tells_an_end_that_was_recorded) {
-  EXPECT_EQ(untold(running_since_noon(), {noon, false, one, {}}), "13:00 success;");
-  EXPECT_EQ(untold(running_since_noon(), {noon, false, {}, one}), "13:00 failure;");
-  EXPECT_EQ(untold(running_since_noon(), {noon, false, noon - std::chrono::hours{1}, one}),
+TEST(InFlight, adds_an_end_that_was_recorded) {
+  EXPECT_EQ(missing_events(running_since_noon(), {noon, false, one, {}}), "13:00 success;");
+  EXPECT_EQ(missing_events(running_since_noon(), {noon, false, {}, one}), "13:00 failure;");
+  EXPECT_EQ(missing_events(running_since_noon(), {noon, false, noon - std::chrono::hours{1}, one}),
             "13:00 failure;");
 }
 
-TEST(InFlight, goes_by_the_state_where_two_ends_share_a_millisecond) {
+TEST(InFlight, trusts_the_state_if_two_ends_share_a_millisecond) {
   for (const bool failed : {false, true}) {
     const DurableTask task{hourly, false, failed, false, noon, noon, noon};
-    const auto events = running_since_noon().untold(std::span{&task, 1});
+    const auto events = running_since_noon().missing_events(std::span{&task, 1});
     ASSERT_EQ(events.size(), 1U);
     EXPECT_EQ(std::holds_alternative<RunFailure>(events[0].event), failed);
   }
 }
 
-TEST(InFlight, tells_a_start_that_was_recorded) {
-  EXPECT_EQ(untold(active(), {noon, true, {}, {}}), "12:00 start;");
+TEST(InFlight, adds_a_start_that_was_recorded) {
+  EXPECT_EQ(missing_events(active(), {noon, true, {}, {}}), "12:00 start;");
 }
 
-TEST(InFlight, tells_both_of_one_transaction) {
-  EXPECT_EQ(untold(running_since_noon(), {two, true, one, {}}), "13:00 success;14:00 start;");
+TEST(InFlight, adds_an_end_and_a_start_of_one_transaction) {
+  EXPECT_EQ(missing_events(running_since_noon(), {two, true, one, {}}),
+            "13:00 success;14:00 start;");
 }
 
-TEST(InFlight, tells_a_list_that_was_registered) {
+TEST(InFlight, adds_the_answer_to_a_list_that_was_registered) {
   InFlight trace;
   trace.on(noon, InitStart{{hourly}});
-  EXPECT_EQ(untold(trace, {{}, false, {}, {}}), "initialized;");
+  EXPECT_EQ(missing_events(trace, {{}, false, {}, {}}), "initialized;");
   trace.on(noon, Crash{});
   trace.on(noon, InitStart{{{"a", "30 * * * *", {}}}});
-  EXPECT_EQ(untold(trace, {{}, false, {}, {}}), "");
+  EXPECT_EQ(missing_events(trace, {{}, false, {}, {}}), "");
 }
 
-TEST(InFlight, tells_nothing_of_what_an_earlier_crash_interrupted) {
+TEST(InFlight, adds_nothing_for_runs_that_an_earlier_crash_interrupted) {
   InFlight trace = running_since_noon();
   trace.on(one, Crash{});
-  EXPECT_EQ(untold(trace, {noon, true, {}, {}}), "");
+  EXPECT_EQ(missing_events(trace, {noon, true, {}, {}}), "");
   trace.on(two, InitStart{{{"a", "30 * * * *", {}}}});
-  EXPECT_EQ(untold(trace, {noon, true, {}, {}}), "");
+  EXPECT_EQ(missing_events(trace, {noon, true, {}, {}}), "");
 }
 
 }  // namespace

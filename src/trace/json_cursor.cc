@@ -92,12 +92,12 @@ void JsonCursor::append_escaped(std::string& out) {
   if (escaped != 'u') fail("an escape sequence of JSON");
   ++at_;
   unsigned code = read_hex();
-  // A byte that is not UTF-8, as json_string() keeps it.
+  // A byte that is not UTF-8, as json_string() writes it.
   if (code >= 0xdc80 && code <= 0xdcff) {
     out.push_back(static_cast<char>(code - 0xdc00));
     return;
   }
-  // A character beyond the first 65,536 comes as a pair, and no other half of one stands alone.
+  // A character beyond the first 65,536 is a surrogate pair. A lone half is an error.
   if (code >= 0xdc00 && code < 0xe000) fail("a pair of surrogates");
   if (code >= 0xd800 && code < 0xdc00) {
     if (text_.substr(at_, 2) != "\\u") fail("a pair of surrogates");

@@ -1,4 +1,4 @@
-// Reads a JSON text from the left, value by value, and builds nothing.
+// Reads a JSON text from left to right, value by value, without building a document.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ class JsonError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// Every read takes one value, with the white space around it, or throws JsonError.
+// Every read consumes one value and the white space around it, or throws JsonError.
 class JsonCursor {
  public:
   // `column` is where the text begins in its line, for messages.
@@ -22,7 +22,7 @@ class JsonCursor {
     skip_space();
   }
 
-  // Calls `member` with each key, in turn; it has to take the value.
+  // Calls `member` with each key in turn. `member` must read the value.
   template <typename Member>
   void read_object(Member member) {
     read_list('{', '}', "an object", [&] {
@@ -31,7 +31,7 @@ class JsonCursor {
       member(key);
     });
   }
-  // Calls `element` once for each; it has to take it.
+  // Calls `element` for each element. `element` must read it.
   template <typename Element>
   void read_array(Element element) {
     read_list('[', ']', "a list", element);
@@ -40,14 +40,14 @@ class JsonCursor {
   [[nodiscard]] std::string read_string();
   [[nodiscard]] std::int64_t read_integer();
 
-  // Takes any value and returns its text.
+  // Consumes any value and returns its text.
   std::string_view read_raw() { return read_raw(0); }
 
-  // Requires that nothing is left.
+  // Throws JsonError unless everything was read.
   void end() const;
 
  private:
-  // Deeper than anything that means something, and than any stack minds.
+  // Deeper than any meaningful text, and harmless to any stack.
   static constexpr int depth_max = 100;
 
   template <typename Item>

@@ -18,7 +18,7 @@ TEST(JsonCursor, reads_strings_with_every_escape) {
   EXPECT_EQ(JsonCursor{R"("\u0041\u00e9\u20ac\ud83d\ude00")"}.read_string(), "Aé€😀");
 }
 
-// A trace keeps every name, whatever it holds.
+// A trace preserves every name, whatever its bytes.
 TEST(JsonCursor, reads_what_json_string_writes) {
   std::string every;
   for_every_character([&](char32_t code) { every += utf8(code); });
@@ -35,7 +35,7 @@ TEST(JsonCursor, reads_nested_values_as_their_text) {
   EXPECT_EQ(seen, R"(a=[1, {"b": null} ];c=-1.5e+3;d=true;)");
 }
 
-TEST(JsonCursor, refuses_what_is_not_json) {
+TEST(JsonCursor, rejects_text_that_is_not_json) {
   for (const char* text : {"",
                            "{",
                            "{\"a\"}",
@@ -74,7 +74,7 @@ TEST(JsonCursor, refuses_what_is_not_json) {
   EXPECT_THROW(JsonCursor{deep}.read_raw(), JsonError);
 }
 
-TEST(JsonCursor, says_where_and_what) {
+TEST(JsonCursor, reports_the_place_and_the_problem) {
   try {
     JsonCursor{"[1;2]"}.read_raw();
     FAIL();
@@ -92,7 +92,7 @@ TEST(JsonCursor, reads_whole_numbers_only) {
   EXPECT_THROW((void)JsonCursor{"\"1\""}.read_integer(), JsonError);
 }
 
-// The string, or the text of any other value; nothing where it is no JSON.
+// The string, or the text of any other value; nothing if the text is not JSON.
 std::optional<std::string> ours(const std::string& text) {
   try {
     JsonCursor json{text};
@@ -116,7 +116,7 @@ std::optional<std::string> theirs(const std::string& text) {
   return text.substr(begin, text.find_last_not_of(" \t\n") + 1 - begin);
 }
 
-TEST(JsonCursor, takes_what_nlohmann_json_takes) {
+TEST(JsonCursor, accepts_what_nlohmann_json_accepts) {
   const std::vector<std::string> seeds{
       R"({"at":"2025-03-09T06:58:00.000Z","event":"RunStart","task":"a","reason":"boot"})",
       R"([["a","* * * * *",300000],[-1.5e+3,0,true,false,null,{}]])",
@@ -138,7 +138,7 @@ TEST(JsonCursor, takes_what_nlohmann_json_takes) {
     try {
       expected = theirs(text);
     } catch (const nlohmann::json::out_of_range&) {
-      continue;  // 1e999: JSON it may be, but no number of theirs
+      continue;  // 1e999 is JSON, but not a number to nlohmann_json
     }
     ASSERT_EQ(ours(text), expected) << text;
     if (expected) ++taken;

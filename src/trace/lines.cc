@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view version = "dutiful/1";
 
-// RefusalCause; that of the list is not written.
+// The texts of RefusalCause. `list` is not written.
 constexpr std::string_view environment_cause = "environment";
 constexpr std::string_view unseen_cause = "unseen";
 
@@ -88,7 +88,7 @@ TraceHeader read_header(std::string_view text) {
   return header;
 }
 
-// The fields of an event, as the line has them; empty where it has none of that name.
+// The fields of an event as in its line; empty if absent.
 struct Fields {
   std::string_view at, event, task, reason, error, cause, call, ended, until, registrations;
 
@@ -207,7 +207,7 @@ TraceEvent make_event(const Fields& fields, std::string_view line) {
   throw JsonError("unknown event " + quote(name));
 }
 
-// When the callback returned whose end this is; none of another event.
+// When the callback of this end returned; nothing for other events.
 std::optional<Instant> ended_of(const TraceEvent& event) {
   if (const auto* success = std::get_if<RunSuccess>(&event)) return success->ended;
   if (const auto* failure = std::get_if<RunFailure>(&event)) return failure->ended;
@@ -234,7 +234,7 @@ std::string field(const char* name, std::string_view value) {
   return std::string{",\""}.append(name).append("\":").append(value);
 }
 
-// A task is known by the bytes of its name, whatever they are.
+// The bytes of its name identify a task, whatever they are.
 std::string kept(std::string_view name) {
   return json_string(name, InvalidBytes::kept);
 }

@@ -1,4 +1,4 @@
-// A trace as text: JSON Lines, a header first and then an event on each line.
+// A trace as text: JSON Lines, first a header and then an event on each line.
 #pragma once
 
 #include <cstddef>
@@ -14,23 +14,23 @@
 
 namespace dutiful {
 
-// What holds for the whole trace. What it does not say is the default.
+// Settings of the whole trace. Absent ones have their defaults.
 struct TraceHeader {
   std::string zone;
   std::optional<RepeatedMinutes> repeated_minutes{};
   std::optional<Reinitialize> reinitialize{};
   std::optional<Override> override{};
-  std::size_t max_concurrent = 0;  // 0: no bound
+  std::size_t max_concurrent = 0;  // 0: no limit
 };
 
 // The lines, without their newlines.
 [[nodiscard]] std::string to_line(const TraceHeader& header);
 [[nodiscard]] std::string to_line(Instant at, const TraceEvent& event);
 
-// [["a","* * * * *",300000],…]: the list as a trace holds it.
+// The list as a trace contains it: [["a","* * * * *",300000],…].
 [[nodiscard]] std::string to_json(const std::vector<TracedRegistration>& registrations);
 
-// The policies as headers and scenarios name them; nothing where there is no such policy.
+// The policies by their names in headers and scenarios; nothing if there is no such policy.
 [[nodiscard]] std::optional<RepeatedMinutes> repeated_minutes_of(std::string_view name);
 [[nodiscard]] std::optional<Reinitialize> reinitialize_of(std::string_view name);
 [[nodiscard]] std::optional<Override> override_of(std::string_view name);
@@ -48,7 +48,7 @@ class MalformedTrace : public std::runtime_error {
   std::size_t line_;  // from 1, the header included
 };
 
-// Reads a trace of any length, a line at a time.
+// Reads a trace of any length line by line.
 class TraceReader {
  public:
   // Reads the header. The stream must outlive the reader. Throws MalformedTrace.
@@ -56,10 +56,10 @@ class TraceReader {
 
   [[nodiscard]] const TraceHeader& header() const { return header_; }
 
-  // The next event, or false at the end. Throws MalformedTrace.
+  // Reads the next event; returns false at the end. Throws MalformedTrace.
   bool read(TracedEvent& event);
 
-  // The number of the line that was read last.
+  // The number of the line read last.
   [[nodiscard]] std::size_t line() const { return line_; }
 
  private:

@@ -9,7 +9,7 @@ namespace {
 
 constexpr const char* header = R"({"trace":"dutiful/1","zone":"UTC"})";
 
-// Reads all of a trace and writes it again.
+// Reads a whole trace and writes it again.
 std::string rewritten(const std::string& text) {
   std::istringstream in{text};
   TraceReader reader{in};
@@ -46,11 +46,11 @@ TEST(TraceLines, are_read_and_written_alike) {
 {"at":"2025-03-09T06:59:31.000Z","event":"InitFailure","call":5,"error":"InvalidRegistrationError","cause":"unseen"}
 )";
   std::string expected = text;
-  expected.replace(expected.find("\\n"), 2, "\\u000a");  // as json_string() has it
+  expected.replace(expected.find("\\n"), 2, "\\u000a");  // as json_string() writes it
   EXPECT_EQ(rewritten(text), expected);
 }
 
-// A valid name may be of any bytes, and two names that are alike when they are shown are two.
+// A valid name may consist of any bytes. Names that look alike when printed are still different.
 TEST(TraceLines, keep_the_bytes_of_a_name) {
   for (const std::string& name : {std::string{"\xff"},
                                   std::string{"\\xff"},
@@ -70,7 +70,7 @@ TEST(TraceLines, keep_the_bytes_of_a_name) {
   }
 }
 
-TEST(TraceLines, may_come_in_any_order_with_more_than_is_known) {
+TEST(TraceLines, may_have_fields_in_any_order_and_unknown_ones) {
   EXPECT_EQ(
       rewritten(std::string{header} + "\n" +
                 R"({"task":"a","more":[{}],"event":"RunStart","until":7,"reason":"cron",)"
@@ -94,7 +94,7 @@ Malformed malformed(const std::string& text) {
   return {0, "is not malformed"};
 }
 
-TEST(TraceLines, tell_what_is_wrong_with_a_header) {
+TEST(TraceLines, report_a_malformed_header) {
   const std::pair<const char*, const char*> cases[] = {
       {"", "there is no header"},
       {R"({"zone":"UTC"})", "the header has no \"trace\":\"dutiful/1\""},
@@ -109,7 +109,7 @@ TEST(TraceLines, tell_what_is_wrong_with_a_header) {
   }
 }
 
-TEST(TraceLines, tell_what_is_wrong_with_an_event) {
+TEST(TraceLines, report_a_malformed_event) {
   const std::pair<const char*, const char*> cases[] = {
       {R"({"event":"Crash"})", "the field \"at\" is missing"},
       {R"({"at":"yesterday","event":"Crash"})",
@@ -138,7 +138,7 @@ TEST(TraceLines, tell_what_is_wrong_with_an_event) {
   }
 }
 
-TEST(TraceLines, are_in_the_order_of_time) {
+TEST(TraceLines, must_be_in_time_order) {
   const std::string trace = std::string{header} + "\n" +
                             R"({"at":"2025-03-09T06:58:00.000Z","event":"Crash"})" + "\n" +
                             R"({"at":"2025-03-09T06:57:59.999Z","event":"Crash"})" + "\n";

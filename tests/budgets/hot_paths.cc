@@ -1,8 +1,8 @@
-// The paths that are taken for every task, for callgrind to count:
+// The code that runs for every task, for callgrind to count:
 //
 //   hot_paths next|count|initialize|step
 //
-// Prints how many times it did what callgrind sees of `measured_calls`.
+// Prints how often the path ran inside `measured_calls`, which callgrind counts.
 
 #include <functional>
 #include <iostream>
@@ -45,7 +45,7 @@ class TaskWorld {
 
 }  // namespace
 
-// The only thing that is counted.
+// Only this function is counted.
 extern "C" __attribute__((noinline)) std::size_t measured_calls(
     const std::function<std::size_t()>& work) {
   return work();
@@ -73,7 +73,7 @@ int main(int argc, char** argv) {
     }) << '\n';
     return 0;
   }
-  if (path == "count") {  // what was missed in a century
+  if (path == "count") {  // the pulses missed in a century
     const Calendar calendar{Zone::load("America/New_York")};
     const auto schedule = CronExpression::parse("* * * * *");
     std::cout << measured_calls([&] {
@@ -97,7 +97,7 @@ int main(int argc, char** argv) {
   }
   if (path == "step") {
     engine.initialize(std::move(registered), begin);
-    // Each task is started and ended, and both are recorded.
+    // Each task starts and ends, and both are recorded.
     std::cout << measured_calls([&] {
       const auto starts = engine.step(begin + 30min);
       for (const Start& start : starts) engine.end(start.task, Outcome::success, begin + 31min);

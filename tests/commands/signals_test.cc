@@ -55,7 +55,7 @@ TEST_F(DutifulRun, ends_its_commands_when_the_grace_is_over) {
 
   daemon.signal(SIGTERM);
 
-  EXPECT_EQ(daemon.await("CommandsEnding")["reason"], "the grace is over");
+  EXPECT_EQ(daemon.await("CommandsEnding")["reason"], "the grace period has expired");
   EXPECT_THAT(daemon.await("TaskRunFailed", "a")["error"].get<std::string>(),
               HasSubstr("killed by SIGTERM"));
   EXPECT_EQ(daemon.end().status, 0);

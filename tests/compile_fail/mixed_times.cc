@@ -7,6 +7,7 @@ bool earlier(dutiful::Instant instant, dutiful::CivilMinute minute) {
 #ifdef FORBIDDEN
   return instant < minute;
 #else
-  return instant < dutiful::Instant{minute.time_since_epoch()};  // someone who says so, may
+  // An explicit conversion is allowed.
+  return instant < dutiful::Instant{minute.time_since_epoch()};
 #endif
 }

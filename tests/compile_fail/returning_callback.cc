@@ -1,5 +1,5 @@
-// A callback returns nothing: what it returned, nobody would look at. Each of its three forms has a
-// FORBIDDEN of its own.
+// A callback returns nothing, because its result would be ignored. Each of its three forms has its
+// own FORBIDDEN.
 
 #include <functional>
 #include <stdexcept>
@@ -13,7 +13,7 @@ bool take(dutiful::Run run);
 dutiful::Callback callback() {
 #if !defined(FORBIDDEN)
   return [] {
-    if (!work()) throw std::runtime_error{"it failed"};  // someone who says so, may
+    if (!work()) throw std::runtime_error{"it failed"};  // an explicit failure is allowed
   };
 #elif FORBIDDEN == 1
   return work;

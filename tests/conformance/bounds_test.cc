@@ -1,4 +1,4 @@
-// Section R of the rules: how late a start may be. The measured figures are in bench/.
+// Section R of the rules: how late a start may be. Measured figures are in bench/.
 
 #include <algorithm>
 
@@ -6,65 +6,65 @@
 
 #include <dutiful/calendar.h>
 
-#include "conformance/world.h"
+#include "conformance/scene.h"
 
 namespace dutiful {
 namespace {
 
 using namespace std::chrono_literals;
 
-// Virtual time in which lateness is told: "task delay-in-ms".
+// Collects reports of late starts as "task delay-in-ms".
 class Lateness {
  public:
-  std::vector<std::string> told;
+  std::vector<std::string> reported;
   Options options{
       .max_concurrent = 1, .zone = Zone::utc(), .events = [this](const Event& event) {
         if (event.name != "SchedulingDelayed") return;
         EXPECT_EQ(event.level, Level::warning);
-        told.push_back(std::get<std::string>(event.fields.at(0).value) + ' ' +
-                       std::to_string(std::get<std::int64_t>(event.fields.at(2).value)));
+        reported.push_back(std::get<std::string>(event.fields.at(0).value) + ' ' +
+                           std::to_string(std::get<std::int64_t>(event.fields.at(2).value)));
       }};
 };
 
 TEST(R1, a_due_task_starts_at_its_pulse) {
   Lateness late;
-  World world{"2025-03-03T09:59:30Z", late.options};
-  world.initialize({{"a", "0 10 * * *"}});
-  world.advance(1h);
-  EXPECT_EQ(world.starts(), Starts{"10:00:00 a cron"});
-  EXPECT_EQ(late.told, std::vector<std::string>{});
+  Scene scene{"2025-03-03T09:59:30Z", late.options};
+  scene.initialize({{"a", "0 10 * * *"}});
+  scene.advance(1h);
+  EXPECT_EQ(scene.starts(), Starts{"10:00:00 a cron"});
+  EXPECT_EQ(late.reported, std::vector<std::string>{});
 }
 
-TEST(R1, a_start_that_is_later_than_a_minute_is_told) {
+TEST(R1, a_start_more_than_a_minute_late_is_reported) {
   Lateness late;
-  World world{"2025-03-03T09:59:30Z", late.options};
-  world.script("a", {Does::go_on});
-  world.initialize({{"a", "0 10 * * *"}, {"b", "1 10 * * *"}, {"c", "2 10 * * *"}});
-  // One place, and a has it: b and c wait, b for longer than the target.
-  world.advance_to("2025-03-03T10:02:30Z");
-  world.end("a");
-  EXPECT_EQ(world.starts(), (Starts{"10:00:00 a cron", "10:02:30 b cron", "10:02:30 c cron"}));
-  EXPECT_EQ(late.told, std::vector<std::string>{"b 90000"});
+  Scene scene{"2025-03-03T09:59:30Z", late.options};
+  scene.script("a", {Does::keep_running});
+  scene.initialize({{"a", "0 10 * * *"}, {"b", "1 10 * * *"}, {"c", "2 10 * * *"}});
+  // Only one task may run, and that is a. b and c wait, b for longer than the target.
+  scene.advance_to("2025-03-03T10:02:30Z");
+  scene.end("a");
+  EXPECT_EQ(scene.starts(), (Starts{"10:00:00 a cron", "10:02:30 b cron", "10:02:30 c cron"}));
+  EXPECT_EQ(late.reported, std::vector<std::string>{"b 90000"});
 }
 
-// Also of a first run (K4), from when the task came.
-TEST(R1, a_late_first_run_is_told_too) {
+// A first run (K4) is measured from when the task was added.
+TEST(R1, a_late_first_run_is_reported_too) {
   Lateness late;
-  World world{"2025-03-03T10:00:30Z", late.options};
-  world.script("a", {Does::go_on});
-  world.initialize({{"a", "0 10 * * *"}, {"b", "0 10 * * *"}});
-  world.advance(2min);
-  world.end("a");
-  EXPECT_EQ(world.starts(), (Starts{"10:00:30 a boot", "10:02:30 b boot"}));
-  EXPECT_EQ(late.told, std::vector<std::string>{"b 120000"});
+  Scene scene{"2025-03-03T10:00:30Z", late.options};
+  scene.script("a", {Does::keep_running});
+  scene.initialize({{"a", "0 10 * * *"}, {"b", "0 10 * * *"}});
+  scene.advance(2min);
+  scene.end("a");
+  EXPECT_EQ(scene.starts(), (Starts{"10:00:30 a boot", "10:02:30 b boot"}));
+  EXPECT_EQ(late.reported, std::vector<std::string>{"b 120000"});
 }
 
-// However long it was down, everything starts at once, and every pulse is accounted for (T6, V).
+// However long the downtime, everything starts at once, and every pulse is accounted for (T6, V).
 TEST(R1, thousands_of_tasks_start_at_once_after_a_year_of_downtime) {
   constexpr int count = 2000;
   const Zone zone = Zone::load("America/New_York");
   std::map<std::string, std::int64_t> missed;
-  World world{"2025-03-03T10:00:30-05:00",
+  Scene scene{"2025-03-03T10:00:30-05:00",
               {.zone = zone, .events = [&](const Event& event) {
                  if (event.name != "TaskRunStarted") return;
                  const auto field =
@@ -72,16 +72,16 @@ TEST(R1, thousands_of_tasks_start_at_once_after_a_year_of_downtime) {
                  missed[std::get<std::string>(event.fields.at(0).value)] =
                      field == event.fields.end() ? 0 : std::get<std::int64_t>(field->value);
                }}};
-  std::vector<World::Task> list;
+  std::vector<Scene::Task> list;
   for (int i = 0; i < count; ++i) list.push_back({"t" + std::to_string(i), "* * * * *"});
-  world.initialize(list);
-  world.stop();
-  (void)world.starts();
+  scene.initialize(list);
+  scene.stop();
+  (void)scene.starts();
   missed.clear();
-  world.advance_to("2026-03-13T10:00:45-04:00");
-  world.initialize(list);
+  scene.advance_to("2026-03-13T10:00:45-04:00");
+  scene.initialize(list);
 
-  const Starts starts = world.starts();
+  const Starts starts = scene.starts();
   EXPECT_EQ(starts.size(), count);
   for (const std::string& start : starts) EXPECT_EQ(start.substr(0, 8), "14:00:45") << start;
   // scheduledTime names the first of them.
@@ -94,16 +94,16 @@ TEST(R1, thousands_of_tasks_start_at_once_after_a_year_of_downtime) {
 
 TEST(R2, an_interrupted_run_starts_with_the_restart) {
   Lateness late;
-  World world{"2025-03-03T10:00:00Z", late.options};
-  world.script("a", {Does::go_on});
-  world.initialize({{"a", "0 10 * * *"}});
-  world.crash();
-  world.advance(10min);
-  (void)world.starts();
-  world.initialize({{"a", "0 10 * * *"}});
-  EXPECT_EQ(world.starts(), Starts{"10:10:00 a orphan"});
-  // How long it was down is told; the scheduler itself added nothing.
-  EXPECT_EQ(late.told, std::vector<std::string>{"a 600000"});
+  Scene scene{"2025-03-03T10:00:00Z", late.options};
+  scene.script("a", {Does::keep_running});
+  scene.initialize({{"a", "0 10 * * *"}});
+  scene.crash();
+  scene.advance(10min);
+  (void)scene.starts();
+  scene.initialize({{"a", "0 10 * * *"}});
+  EXPECT_EQ(scene.starts(), Starts{"10:10:00 a orphan"});
+  // The delay includes the downtime; the scheduler itself added nothing.
+  EXPECT_EQ(late.reported, std::vector<std::string>{"a 600000"});
 }
 
 }  // namespace

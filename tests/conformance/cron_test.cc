@@ -1,16 +1,16 @@
-// Section C of the rules: the cron language. Every diagnosis is in cron/diagnosis_test.cc, the
-// oracle's thousands of expressions in oracle/.
+// Section C of the rules: the cron language. Every diagnosis is in cron/diagnosis_test.cc, and the
+// oracle's thousands of expressions are in oracle/.
 
 #include <gtest/gtest.h>
 
-#include "conformance/world.h"
+#include "conformance/scene.h"
 
 namespace dutiful {
 namespace {
 
 using namespace std::chrono_literals;
 
-// The field that is blamed, or "" for an expression that is accepted.
+// The field at fault, or "" for an accepted expression.
 std::string blamed(const std::string& text) {
   try {
     (void)CronExpression::parse(text);
@@ -32,7 +32,7 @@ std::string reason(const std::string& text) {
   }
 }
 
-TEST(C1, the_grammar) {
+TEST(C1, accepts_exactly_the_grammar) {
   for (const char* text : {"* * * * *",
                            " \t*\t *  * * * \t",
                            "0,1-3,007 00 1 1 0",
@@ -44,7 +44,7 @@ TEST(C1, the_grammar) {
   EXPECT_EQ(blamed("* * * * *\n"), "weekday");
 }
 
-TEST(C2, the_ranges) {
+TEST(C2, accepts_exactly_the_ranges) {
   for (const char* text : {"60 * * * *",
                            "* 24 * * *",
                            "* * 0 * *",
@@ -86,14 +86,14 @@ TEST(C3, every_rejection_has_its_own_reason) {
 }
 
 TEST(C4, day_and_weekday_are_joined_by_or) {
-  World world{"2025-03-02T00:00:30Z"};
-  world.initialize({{"either", "0 1 3 * 5"},  // the 3rd, a Monday; Friday the 7th
+  Scene scene{"2025-03-02T00:00:30Z"};
+  scene.initialize({{"either", "0 1 3 * 5"},  // the 3rd, a Monday; Friday the 7th
                     {"day", "0 2 3 * *"},
                     {"weekday", "0 3 * * 5"},
                     {"every", "0 4 1-31 * 5"}});
-  world.advance(std::chrono::days{6});
+  scene.advance(std::chrono::days{6});
   std::map<std::string, int> counts;
-  for (const std::string& start : world.starts()) ++counts[start.substr(9)];
+  for (const std::string& start : scene.starts()) ++counts[start.substr(9)];
   EXPECT_EQ(counts,
             (std::map<std::string, int>{
                 {"either cron", 2}, {"day cron", 1}, {"weekday cron", 1}, {"every cron", 6}}));
@@ -105,18 +105,18 @@ TEST(C5, an_expression_may_never_match) {
   EXPECT_THROW((void)calendar.next(never, at("2025-03-03T10:00:00Z")), CronCalculationError);
   EXPECT_THROW((void)calendar.previous(never, at("2025-03-03T10:00:00Z")), CronCalculationError);
   std::vector<std::string> warnings;
-  World world{"2025-03-03T10:00:00Z", {.zone = Zone::utc(), .events = [&](const Event& event) {
+  Scene scene{"2025-03-03T10:00:00Z", {.zone = Zone::utc(), .events = [&](const Event& event) {
                                          if (event.name == "TaskNeverDue") {
                                            warnings.push_back(to_json(event));
                                          }
                                        }}};
-  world.initialize({{"a", "0 0 30 2 *"}});
-  world.advance(std::chrono::days{1000});
-  EXPECT_EQ(world.starts(), Starts{});
+  scene.initialize({{"a", "0 0 30 2 *"}});
+  scene.advance(std::chrono::days{1000});
+  EXPECT_EQ(scene.starts(), Starts{});
   EXPECT_EQ(warnings.size(), 1);
 }
 
-TEST(C6, the_number_of_fields_comes_first_and_then_the_first_bad_field) {
+TEST(C6, blames_the_number_of_fields_first_and_then_the_first_bad_field) {
   EXPECT_EQ(blamed("*/5 * * *"), "expression");
   EXPECT_EQ(blamed("@daily"), "expression");
   EXPECT_EQ(blamed("* x * y *"), "hour");
@@ -140,8 +140,8 @@ TEST(C6, a_reason_ends_with_the_posix_equivalent) {
   }
 }
 
-// C7: that it allocates nothing is counted in cron/parse_test.cc. Twice the text is not four times
-// the work: a megabyte is read in no time.
+// C7: cron/parse_test.cc counts the allocations. Twice the text is not four times the work: a
+// megabyte is read in no time.
 TEST(C7, a_long_text_is_read_in_one_pass) {
   std::string minutes = "0";
   while (minutes.size() < 1'000'000) minutes += ",59,0";

@@ -16,7 +16,7 @@ namespace {
 using namespace std::chrono_literals;
 using testing::ContainsRegex;
 
-// "field=name value=7": the details as a binding would read them.
+// "field=name value=7": the details as a binding reads them.
 std::string details_of(const Error& error) {
   std::string text;
   for (const ErrorField& field : error.fields()) {
@@ -30,7 +30,7 @@ std::string details_of(const Error& error) {
   return text;
 }
 
-// "NegativeRetryDelayError retryDelayMs=-1": what is thrown, with its details.
+// "NegativeRetryDelayError retryDelayMs=-1": the error thrown, with its details.
 template <typename Action>
 std::string error_of(Action action) {
   try {
@@ -135,7 +135,7 @@ TEST(E, has_the_names_messages_and_details_of_the_table) {
             "TaskInvalidStructureError",
             "The record is incomplete",
             R"(value="a")"},
-           // Of which task, where that is known.
+           // With the task, if it is known.
            {TaskMissingFieldError{"state", "a"},
             "TaskMissingFieldError",
             "Missing required field: state (task \"a\")",
@@ -157,7 +157,7 @@ TEST(E, has_the_names_messages_and_details_of_the_table) {
             "The persisted tasks belong to scheduler theirs, not to ours, which runs; another "
             "scheduler has replaced them",
             R"(expected="ours" actual="theirs")"},
-           // Those that the table does not have.
+           // Errors that are not in the table.
            {StateHeldError{"jobs.db", "process 7"},
             "StateHeldError",
             "The state \"jobs.db\" is in use by process 7; stop that scheduler first, or use "
@@ -188,7 +188,7 @@ TEST(E, has_the_names_messages_and_details_of_the_table) {
   }
 }
 
-// Where nothing was thrown, the reason is all there is of a cause.
+// If nothing was thrown, the cause is only its reason.
 TEST(E, a_cause_need_not_be_an_exception) {
   const StopSchedulerError error{"it was called by a callback", nullptr};
   EXPECT_EQ(error.cause(), nullptr);
@@ -205,8 +205,8 @@ std::string registration_error(const Registration& registration) {
   }
 }
 
-// What the errors of the table are in practice: those that initialize() throws.
-TEST(E, what_initialize_throws_has_its_details) {
+// The errors of the table that initialize() throws.
+TEST(E, errors_of_initialize_have_their_details) {
   struct Row {
     std::vector<Registration> list;
     const char* error;
@@ -234,8 +234,8 @@ TEST(E, what_initialize_throws_has_its_details) {
             R"(SchedulerAlreadyActiveError currentState="running")");
 }
 
-// Whatever is thrown inside comes out as an Error, with what it was as its cause.
-TEST(E, what_is_not_an_error_of_ours_is_wrapped) {
+// Any exception from inside becomes an Error with that exception as its cause.
+TEST(E, foreign_exceptions_are_wrapped) {
   Options options{.zone = Zone::utc(), .prepare = [] { throw std::runtime_error{"not yet"}; }};
   VirtualScheduler fails{Instant{}, options};
   EXPECT_EQ(error_of([&] { fails.initialize({}); }), R"(InitializeSchedulerError cause="not yet")");
@@ -251,7 +251,7 @@ TEST(E, what_is_not_an_error_of_ours_is_wrapped) {
             R"(InitializeSchedulerError cause="unknown error")");
 }
 
-TEST(E, says_what_is_wrong_with_a_registration) {
+TEST(E, reports_what_is_wrong_with_a_registration) {
   void (*no_function)() = nullptr;
   EXPECT_EQ(registration_error({"a", "* * * * *", no_function, 0ms}),
             "callback null: Invalid registration: callback of task \"a\" is null; register "
@@ -267,7 +267,7 @@ TEST(E, says_what_is_wrong_with_a_registration) {
 }
 
 // seed-002, "dangerous expressions".
-TEST(E, refuses_names_and_expressions_beyond_1024_bytes) {
+TEST(E, rejects_names_and_expressions_longer_than_1024_bytes) {
   const std::string long_name(1025, 'a');
   EXPECT_EQ(registration_error({long_name.substr(1), "* * * * *", [] {}, 0ms}), "no error");
   EXPECT_EQ(registration_error({long_name, "* * * * *", [] {}, 0ms}),
@@ -287,7 +287,7 @@ TEST(E, errors_cannot_forge_a_line) {
   EXPECT_EQ(std::string{error.what()}.find('\n'), std::string::npos);
 }
 
-// A value in a message is cut at 200 bytes, and whole in the details.
+// A value is cut at 200 bytes in a message, and complete in the details.
 TEST(E, messages_do_not_grow_with_the_values_they_quote) {
   const std::string large(1'000'000, 'a');
   const InvalidRegistrationError registration{"name", large, "is too long"};

@@ -1,4 +1,4 @@
-// Section V of the rules: the log contract. Each event comes, with its level and its fields.
+// Section V of the rules: the log contract. Each event is reported with its level and its fields.
 
 #include <algorithm>
 #include <filesystem>
@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "conformance/world.h"
+#include "conformance/scene.h"
 #include "support/journal.h"
 #include "support/temporary_directory.h"
 
@@ -18,7 +18,7 @@ namespace {
 using namespace std::chrono_literals;
 using std::chrono::days;
 
-// What a scheduler has told. Events live longer than it does.
+// The events of a scheduler. They live longer than it does.
 class Log {
  public:
   EventSink sink() {
@@ -60,7 +60,7 @@ struct Row {
   const char* fields;  // each with the letter of its type: Bool, Number, String, Object
 };
 
-// Seed-002, "Logging & Event Contract", and what RULES V adds.
+// Seed-002, "Logging & Event Contract", and the additions of RULES V.
 constexpr Row contract[] = {
     {"SchedulerInitializationStarted", Level::debug, "totalRegistrations:N"},
     {"SchedulerInitializationCompleted",
@@ -104,33 +104,33 @@ std::string shape_of(const Event& event) {
   return shape;
 }
 
-// A life in which everything happens: what it told, in order.
+// The events, in order, of a scheduler to which everything happens.
 Log life() {
   Log log;
   {
-    World world{"2025-03-08T12:00:00-05:00",
+    Scene scene{"2025-03-08T12:00:00-05:00",
                 {.reinitialize = Reinitialize::reconcile,
                  .zone = Zone::load("America/New_York"),
                  .events = log.sink()}};
-    EXPECT_THROW(world.initialize({{"a", "x"}}), CronExpressionInvalidError);
+    EXPECT_THROW(scene.initialize({{"a", "x"}}), CronExpressionInvalidError);
     // It fails, is retried, fails, and is pre-empted by the next hour.
-    world.script("a", {Does::fail, Does::fail});
-    world.initialize({{"a", "0 * * * *", 40min},
+    scene.script("a", {Does::fail, Does::fail});
+    scene.initialize({{"a", "0 * * * *", 40min},
                       {"never", "0 0 30 2 *"},
                       {"skipped", "30 2 * * *"},
                       {"leaves", "5 5 * * *"}});
-    world.advance(days{1});
-    world.initialize({{"a", "0 * * * *", 5min}, {"skipped", "30 2 * * *"}});
-    world.script("a", {Does::go_on});
-    world.advance(1h);
-    world.crash();
-    world.advance(5h);
-    world.initialize({{"a", "0 * * * *", 5min}, {"skipped", "30 2 * * *"}});
-    world.stop();
+    scene.advance(days{1});
+    scene.initialize({{"a", "0 * * * *", 5min}, {"skipped", "30 2 * * *"}});
+    scene.script("a", {Does::keep_running});
+    scene.advance(1h);
+    scene.crash();
+    scene.advance(5h);
+    scene.initialize({{"a", "0 * * * *", 5min}, {"skipped", "30 2 * * *"}});
+    scene.stop();
   }
   {
-    // Threads take part here, so the clock is set back only once the run's end is recorded, and the
-    // scheduler is stopped only once it has seen the clock.
+    // This part uses threads, so the clock is set back only after the run's end is recorded, and
+    // the scheduler is stopped only after it has seen the new time.
     const auto clock = std::make_shared<ManualClock>(at("2025-03-03T10:00:30Z"));
     Journal completed;
     Journal corrected;
@@ -161,11 +161,11 @@ TEST(V, every_event_has_its_name_level_and_fields) {
   const Log log = life();
   for (const Row& row : contract) {
     const Event* event = log.find(row.name);
-    ASSERT_NE(event, nullptr) << row.name << " was never told";
+    ASSERT_NE(event, nullptr) << row.name << " was never reported";
     EXPECT_EQ(event->level, row.level) << row.name;
     EXPECT_EQ(shape_of(*event), row.fields) << row.name;
   }
-  // And nothing is told that the contract does not know.
+  // No event is missing from the contract.
   for (const std::string& name : log.names()) {
     EXPECT_NE(std::ranges::find(contract, name, &Row::name), std::end(contract)) << name;
   }
@@ -190,10 +190,10 @@ TEST(V, times_are_iso_8601) {
 
 TEST(V, the_events_of_a_task_are_in_causal_order) {
   Log log;
-  World world{"2025-03-03T10:00:00Z", {.zone = Zone::utc(), .events = log.sink()}};
-  world.script("a", {Does::fail, Does::fail});
-  world.initialize({{"a", "0,30 * * * *", 20min}});
-  world.advance(30min);
+  Scene scene{"2025-03-03T10:00:00Z", {.zone = Zone::utc(), .events = log.sink()}};
+  scene.script("a", {Does::fail, Does::fail});
+  scene.initialize({{"a", "0,30 * * * *", 20min}});
+  scene.advance(30min);
   std::vector<std::string> names;
   for (const Event& event : log.events) {
     if (Log::text(event, "taskName") == "a") names.emplace_back(event.name);
@@ -213,24 +213,24 @@ TEST(V, the_events_of_a_task_are_in_causal_order) {
 
 TEST(V, a_start_that_serves_several_pulses_says_how_many_more) {
   Log log;
-  World world{"2025-03-03T10:00:00Z", {.zone = Zone::utc(), .events = log.sink()}};
-  world.initialize({{"a", "0 * * * *"}});
-  world.stop();
-  world.advance(5h);
+  Scene scene{"2025-03-03T10:00:00Z", {.zone = Zone::utc(), .events = log.sink()}};
+  scene.initialize({{"a", "0 * * * *"}});
+  scene.stop();
+  scene.advance(5h);
   log.events.clear();
-  world.initialize({{"a", "0 * * * *"}});
+  scene.initialize({{"a", "0 * * * *"}});
   const Event* start = log.find("TaskRunStarted");
   ASSERT_NE(start, nullptr);
   EXPECT_EQ(Log::text(*start, "scheduledTime"), "2025-03-03T11:00:00.000Z");
   EXPECT_EQ(Log::number(*start, "missedCount"), 4);
 }
 
-TEST(V, what_dst_did_is_told) {
+TEST(V, effects_of_dst_are_reported) {
   Log log;
-  World world{"2025-11-02T00:00:30-04:00",
+  Scene scene{"2025-11-02T00:00:30-04:00",
               {.zone = Zone::load("America/New_York"), .events = log.sink()}};
-  world.initialize({{"a", "30 1 * * *"}, {"b", "30 2 * * *"}});
-  world.advance(days{200});
+  scene.initialize({{"a", "30 1 * * *"}, {"b", "30 2 * * *"}});
+  scene.advance(days{200});
   int repeated = 0;
   for (const Event& event : log.events) {
     if (Log::field(event, "isRepeatedMinute") != nullptr) ++repeated;
@@ -245,9 +245,9 @@ TEST(V, what_dst_did_is_told) {
 
 TEST(V, a_name_cannot_forge_a_line) {
   Log log;
-  World world{"2025-03-03T10:00:00Z", {.zone = Zone::utc(), .events = log.sink()}};
+  Scene scene{"2025-03-03T10:00:00Z", {.zone = Zone::utc(), .events = log.sink()}};
   const std::string name = "a\n{\"event\":\"SchedulerStopped\"}\"\xff\x01";
-  world.initialize({{name, "0 * * * *"}});
+  scene.initialize({{name, "0 * * * *"}});
   const Event* started = log.find("TaskRunStarted");
   ASSERT_NE(started, nullptr);
   EXPECT_EQ(Log::text(*started, "taskName"), name);
@@ -255,7 +255,7 @@ TEST(V, a_name_cannot_forge_a_line) {
   EXPECT_TRUE(std::ranges::all_of(line, [](char c) { return c >= ' ' && c != '\x7f'; })) << line;
 }
 
-// An initialize() that fails is told too, wherever it does.
+// A failed initialize() is reported, wherever it fails.
 TEST(V, a_failed_initialization_says_why) {
   Log log;
   VirtualScheduler scheduler{at("2025-03-03T10:00:00Z"),
@@ -272,40 +272,41 @@ TEST(V, a_failed_initialization_says_why) {
             (std::vector<std::string>{
                 "Invalid registration: callback of task \"a\" is null; register something to call",
                 "Retry delay must be non-negative"}));
-  // Each has begun; a refusal on an active scheduler emits nothing (seed-004).
+  // Each has begun. A rejection by an active scheduler emits nothing (seed-004).
   EXPECT_EQ(std::ranges::count(log.names(), "SchedulerInitializationStarted"), 3);
 }
 
-// It fails twice, is interrupted in its second retry, fails when it starts again, and once more at
-// the next pulse. What it told of its starts: "scheduled actual" of each, or the retry's number.
+// It fails twice, is interrupted in its second retry, fails when it is restarted, and fails again
+// at the next pulse. Returns "scheduled actual" of each start, or the number of the retry.
 std::vector<std::string> starts_of_a_failing_task() {
   Log log;
-  World world{"2025-03-03T10:00:30Z", {.zone = Zone::utc(), .events = log.sink()}};
-  const std::vector<World::Task> list{{"a", "0 * * * *", 5min}};
-  world.script("a", {Does::fail, Does::fail, Does::go_on, Does::fail, Does::succeed, Does::fail});
-  world.initialize(list);
-  world.advance_to("2025-03-03T10:11:00Z");
-  world.crash();
-  world.initialize(list);
-  world.advance_to("2025-03-03T11:30:00Z");
-  std::vector<std::string> told;
+  Scene scene{"2025-03-03T10:00:30Z", {.zone = Zone::utc(), .events = log.sink()}};
+  const std::vector<Scene::Task> list{{"a", "0 * * * *", 5min}};
+  scene.script("a",
+               {Does::fail, Does::fail, Does::keep_running, Does::fail, Does::succeed, Does::fail});
+  scene.initialize(list);
+  scene.advance_to("2025-03-03T10:11:00Z");
+  scene.crash();
+  scene.initialize(list);
+  scene.advance_to("2025-03-03T11:30:00Z");
+  std::vector<std::string> reported;
   for (const Event& event : log.events) {
     if (event.name == "TaskRetryStarted") {
-      told.push_back("retry " + std::to_string(Log::number(event, "retryCount")));
+      reported.push_back("retry " + std::to_string(Log::number(event, "retryCount")));
     }
     if (event.name != "TaskRunStarted") continue;
     std::string text = Log::text(event, "scheduledTime").substr(11, 8) + ' ' +
                        Log::text(event, "actualTime").substr(11, 8);
     const EventField* is_retry = Log::field(event, "isRetry");
     if (is_retry != nullptr) text += std::get<bool>(is_retry->value) ? " is a retry" : " is none";
-    told.push_back(text);
+    reported.push_back(text);
   }
-  return told;
+  return reported;
 }
 
-// A pulse, a restart after a crash and a first run are no retries, and have no isRetry. retryCount
-// goes on after the crash, and starts over with the next pulse.
-TEST(V, retries_are_told_as_such_and_counted) {
+// A run for a pulse, a restart after a crash and a first run are not retries and have no isRetry.
+// retryCount continues after the crash and restarts with the next pulse.
+TEST(V, retries_are_marked_and_counted) {
   EXPECT_EQ(starts_of_a_failing_task(),
             (std::vector<std::string>{"10:00:00 10:00:30",
                                       "retry 1",
@@ -322,24 +323,24 @@ TEST(V, retries_are_told_as_such_and_counted) {
 
 TEST(V, an_override_says_what_has_changed) {
   Log log;
-  World world{"2025-03-03T10:00:30Z", {.zone = Zone::utc(), .events = log.sink()}};
-  world.initialize({{"both", "5 * * * *", 1min},
+  Scene scene{"2025-03-03T10:00:30Z", {.zone = Zone::utc(), .events = log.sink()}};
+  scene.initialize({{"both", "5 * * * *", 1min},
                     {"cron", "5 * * * *", 1min},
                     {"delay", "5 * * * *", 1min},
                     {"same", "5 * * * *", 1min}});
-  world.stop();
+  scene.stop();
   log.events.clear();
-  world.initialize({{"both", "05 * * * *", 2500ms},
+  scene.initialize({{"both", "05 * * * *", 2500ms},
                     {"cron", "05 * * * *", 1min},
                     {"delay", "5 * * * *", 0ms},
                     {"same", "5 * * * *", 1min}});
-  std::vector<std::string> told;
+  std::vector<std::string> reported;
   for (const Event& event : log.events) {
     if (event.name != "TaskOverridden") continue;
     const std::string line = to_json(event);
-    told.push_back(line.substr(line.find(R"("taskName")")));
+    reported.push_back(line.substr(line.find(R"("taskName")")));
   }
-  EXPECT_EQ(told,
+  EXPECT_EQ(reported,
             (std::vector<std::string>{
                 R"("taskName":"both","changeType":"cronExpression,retryDelay",)"
                 R"("oldState":{"cronExpression":"5 * * * *","retryDelayMs":60000},)"
@@ -354,16 +355,17 @@ TEST(V, an_override_says_what_has_changed) {
   EXPECT_EQ(Log::text(*log.find("TaskPreserved"), "taskName"), "same");
 }
 
-// I4, seed-000: nothing is told of tasks that were not taken, and the list before goes on.
+// I4, seed-000: there are no events about tasks of a rejected list, and the previous list keeps
+// running.
 TEST(V, a_failed_reconcile_says_why_and_nothing_else) {
   Log log;
-  World world{"2025-03-03T10:00:30Z",
+  Scene scene{"2025-03-03T10:00:30Z",
               {.reinitialize = Reinitialize::reconcile, .zone = Zone::utc(), .events = log.sink()}};
-  world.initialize({{"a", "5 * * * *"}});
+  scene.initialize({{"a", "5 * * * *"}});
   log.events.clear();
   std::string error;
   try {
-    world.initialize({{"b", "* * * * *"}, {"c", "*/5 * * * *"}});
+    scene.initialize({{"b", "* * * * *"}, {"c", "*/5 * * * *"}});
   } catch (const CronExpressionInvalidError& thrown) {
     error = thrown.what();
   }
@@ -372,18 +374,18 @@ TEST(V, a_failed_reconcile_says_why_and_nothing_else) {
                                       "SchedulerInitializationFailed"}));
   EXPECT_EQ(Log::text(log.events.back(), "error"), error);
   EXPECT_NE(error, "");
-  world.advance(1h);
-  EXPECT_EQ(world.starts(), Starts{"10:05:00 a cron"});
+  scene.advance(1h);
+  EXPECT_EQ(scene.starts(), Starts{"10:05:00 a cron"});
 }
 
-TEST(V, a_retry_or_a_run_that_there_is_not_has_no_time) {
+TEST(V, an_absent_retry_or_run_has_no_time) {
   Log log;
-  World world{"2025-03-03T10:00:30Z",
+  Scene scene{"2025-03-03T10:00:30Z",
               {.reinitialize = Reinitialize::reconcile, .zone = Zone::utc(), .events = log.sink()}};
-  world.script("runs", {Does::go_on});
-  world.initialize({{"runs", "0 * * * *"}, {"never ran", "5 * * * *"}});
-  world.initialize({});
-  world.fail("runs");
+  scene.script("runs", {Does::keep_running});
+  scene.initialize({{"runs", "0 * * * *"}, {"never ran", "5 * * * *"}});
+  scene.initialize({});
+  scene.fail("runs");
   const Event* failed = log.find("TaskRunFailed", "runs");
   ASSERT_NE(failed, nullptr);
   EXPECT_EQ(Log::field(*failed, "nextRetryAt"), nullptr);
@@ -395,7 +397,7 @@ TEST(V, a_retry_or_a_run_that_there_is_not_has_no_time) {
   EXPECT_EQ(Log::field(*never_ran, "lastExecutionTime"), nullptr);
 }
 
-// seed-002: security-relevant events. P6: the holder is named, and goes on.
+// seed-002: security-relevant events. P6: the error names the holder, which keeps running.
 TEST(V, a_state_that_another_holds_is_access_refused) {
   const TemporaryDirectory directory;
   const std::string state = directory.file("state.db");
@@ -423,7 +425,7 @@ TEST(V, a_state_that_another_holds_is_access_refused) {
   EXPECT_THROW(holder.initialize({}), SchedulerAlreadyActiveError);
 }
 
-// Somebody else may have put it there.
+// Another user may have created it.
 TEST(V, a_file_behind_a_link_is_access_refused) {
   const TemporaryDirectory directory;
   const std::string state = directory.file("state.db");

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "conformance/world.h"
+#include "conformance/scene.h"
 #include "support/journal.h"
 
 namespace dutiful {
@@ -12,16 +12,16 @@ namespace {
 using namespace std::chrono_literals;
 
 TEST(I3, reports_the_first_registration_that_is_wrong) {
-  World world{"2025-03-03T10:00:00Z"};
-  EXPECT_THROW(world.initialize({{"a", "* * * * *"}, {"b", "x"}, {"a", "* * * * *"}}),
+  Scene scene{"2025-03-03T10:00:00Z"};
+  EXPECT_THROW(scene.initialize({{"a", "* * * * *"}, {"b", "x"}, {"a", "* * * * *"}}),
                CronExpressionInvalidError);
-  EXPECT_THROW(world.initialize({{"a", "* * * * *"}, {"a", "* * * * *"}, {"b", "x"}}),
+  EXPECT_THROW(scene.initialize({{"a", "* * * * *"}, {"a", "* * * * *"}, {"b", "x"}}),
                ScheduleDuplicateTaskError);
-  EXPECT_EQ(world.starts(), Starts{});
+  EXPECT_EQ(scene.starts(), Starts{});
 }
 
-// Within one registration: its name, a duplicate, its expression, its callback, its retry delay,
-// its time limit.
+// Within one registration: the name, a duplicate, the expression, the callback, the retry delay,
+// the time limit.
 TEST(I3, checks_a_registration_in_the_order_of_its_fields) {
   const std::string large(1025, '0');
   const Callback none{};
@@ -29,7 +29,7 @@ TEST(I3, checks_a_registration_in_the_order_of_its_fields) {
   struct Row {
     Registration first;
     Registration second;
-    const char* expected;  // the error, and of an InvalidRegistrationError the field
+    const char* expected;  // the error, and the field of an InvalidRegistrationError
   };
   const Row rows[] = {
       {{"", large, none, -1ms, -1ms}, {"", "x", none, -1ms, -1ms}, "InvalidRegistrationError name"},
@@ -64,31 +64,31 @@ TEST(I3, checks_a_registration_in_the_order_of_its_fields) {
 }
 
 TEST(I4, rejects_a_second_list_and_changes_nothing) {
-  World world{"2025-03-03T10:00:30Z"};
-  world.initialize({{"a", "5 * * * *"}});
-  EXPECT_THROW(world.initialize({{"b", "* * * * *"}}), SchedulerAlreadyActiveError);
-  world.advance(1h);
-  EXPECT_EQ(world.starts(), Starts{"10:05:00 a cron"});
+  Scene scene{"2025-03-03T10:00:30Z"};
+  scene.initialize({{"a", "5 * * * *"}});
+  EXPECT_THROW(scene.initialize({{"b", "* * * * *"}}), SchedulerAlreadyActiveError);
+  scene.advance(1h);
+  EXPECT_EQ(scene.starts(), Starts{"10:05:00 a cron"});
 }
 
-TEST(I4, reconciles_where_told_to) {
-  World world{"2025-03-03T10:00:30Z",
+TEST(I4, reconciles_if_the_policy_says_so) {
+  Scene scene{"2025-03-03T10:00:30Z",
               {.reinitialize = Reinitialize::reconcile, .zone = Zone::utc()}};
-  world.script("a", {Does::go_on});
-  world.initialize({{"a", "0 * * * *"}});
-  EXPECT_EQ(world.starts(), Starts{"10:00:30 a boot"});
-  world.initialize({{"b", "1 * * * *"}});
-  world.advance(1min);
-  EXPECT_EQ(world.starts(), Starts{"10:01:00 b cron"});
-  // A removed task's run goes on; the name, added again, waits for it.
-  world.initialize({{"a", "* * * * *"}});
-  world.advance(5min);
-  EXPECT_EQ(world.starts(), Starts{});
-  world.end("a");
-  EXPECT_EQ(world.starts().size(), 1);
+  scene.script("a", {Does::keep_running});
+  scene.initialize({{"a", "0 * * * *"}});
+  EXPECT_EQ(scene.starts(), Starts{"10:00:30 a boot"});
+  scene.initialize({{"b", "1 * * * *"}});
+  scene.advance(1min);
+  EXPECT_EQ(scene.starts(), Starts{"10:01:00 b cron"});
+  // The run of a removed task continues. If the name is added again, it waits for that run.
+  scene.initialize({{"a", "* * * * *"}});
+  scene.advance(5min);
+  EXPECT_EQ(scene.starts(), Starts{});
+  scene.end("a");
+  EXPECT_EQ(scene.starts().size(), 1);
 }
 
-// What happens where a task "a", due at 10:01 and 11:01, gives its scheduler another list.
+// What happens if a task "a", due at 10:01 and 11:01, gives its scheduler another list.
 Entries lists_from_a_callback(Reinitialize policy) {
   Journal journal;
   const auto clock = std::make_shared<ManualClock>(at("2025-03-03T10:00:30Z"));
@@ -111,32 +111,32 @@ Entries lists_from_a_callback(Reinitialize policy) {
   return journal.wait_for(first + 1);
 }
 
-TEST(I4, a_callback_is_refused_a_second_list_too) {
+TEST(I4, rejects_a_second_list_from_a_callback_too) {
   EXPECT_EQ(lists_from_a_callback(Reinitialize::reject), Entries(2, "refused: running"));
 }
 
-TEST(I4, a_callback_may_give_a_second_list_where_they_are_reconciled) {
+TEST(I4, accepts_a_second_list_from_a_callback_under_reconcile) {
   EXPECT_THAT(lists_from_a_callback(Reinitialize::reconcile),
               testing::UnorderedElementsAre("taken", "b runs", "b runs"));
 }
 
 TEST(I6, stopping_and_starting_again_changes_nothing) {
-  World world{"2025-03-03T10:00:30Z"};
+  Scene scene{"2025-03-03T10:00:30Z"};
   for (int i = 0; i < 3; ++i) {
-    world.initialize({{"a", "5 * * * *"}});
-    world.stop();
+    scene.initialize({{"a", "5 * * * *"}});
+    scene.stop();
   }
-  world.initialize({{"a", "5 * * * *"}});
-  world.advance(10min);
-  EXPECT_EQ(world.starts(), Starts{"10:05:00 a cron"});
+  scene.initialize({{"a", "5 * * * *"}});
+  scene.advance(10min);
+  EXPECT_EQ(scene.starts(), Starts{"10:05:00 a cron"});
 }
 
-TEST(I7, takes_an_empty_list) {
-  World world{"2025-03-03T10:00:00Z"};
-  world.initialize({});
-  world.advance(24h);
-  world.stop();
-  EXPECT_EQ(world.starts(), Starts{});
+TEST(I7, accepts_an_empty_list) {
+  Scene scene{"2025-03-03T10:00:00Z"};
+  scene.initialize({});
+  scene.advance(24h);
+  scene.stop();
+  EXPECT_EQ(scene.starts(), Starts{});
 }
 
 }  // namespace

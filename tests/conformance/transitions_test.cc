@@ -1,40 +1,40 @@
-// The lifecycle tables of seed-004: every transition, and exactly the events that go with it.
+// The lifecycle tables of seed-004: every transition and exactly its events.
 
 #include <functional>
 
 #include <gtest/gtest.h>
 
-#include "conformance/world.h"
+#include "conformance/scene.h"
 
 namespace dutiful {
 namespace {
 
 using namespace std::chrono_literals;
-using Does = World::Does;
+using Does = Scene::Does;
 using Names = std::vector<std::string>;
 
 struct Transition {
   const char* what;
   Reinitialize policy;
-  std::function<void(World&)> given;
-  std::function<void(World&)> when;
-  Names events;  // without those of a single poll and of the list, which have tests of their own
+  std::function<void(Scene&)> given;
+  std::function<void(Scene&)> when;
+  Names events;  // without those about a poll or the list, which have their own tests
 };
 
-void nothing(World& /*world*/) {}
+void nothing(Scene& /*scene*/) {}
 
-// It is 10:00:30; "a" is due at every full hour, so its first run is that of the minute it comes
-// in.
-void running(World& world) {
-  world.initialize({{"a", "0 * * * *", 5min}});
+// It is 10:00:30. "a" is due at every full hour, so its first run is for the minute in which it is
+// added.
+void running(Scene& scene) {
+  scene.initialize({{"a", "0 * * * *", 5min}});
 }
-void callback_runs(World& world) {
-  world.script("a", {Does::go_on});
-  running(world);
+void callback_runs(Scene& scene) {
+  scene.script("a", {Does::keep_running});
+  running(scene);
 }
-void awaiting_retry(World& world) {
-  world.script("a", {Does::fail});
-  running(world);
+void awaiting_retry(Scene& scene) {
+  scene.script("a", {Does::fail});
+  running(scene);
 }
 
 const Transition transitions[] = {
@@ -42,42 +42,42 @@ const Transition transitions[] = {
     {"Uninitialized to Initializing to Running",
      Reinitialize::reject,
      nothing,
-     [](World& world) {
-       world.initialize({{"a", "0 12 * * *"}});
+     [](Scene& scene) {
+       scene.initialize({{"a", "0 12 * * *"}});
      },
      {"SchedulerInitializationStarted", "SchedulerInitializationCompleted", "PollingStarted"}},
     {"Initializing to Uninitialized",
      Reinitialize::reject,
      nothing,
-     [](World& world) {
-       EXPECT_THROW(world.initialize({{"a", "x"}}), CronExpressionInvalidError);
+     [](Scene& scene) {
+       EXPECT_THROW(scene.initialize({{"a", "x"}}), CronExpressionInvalidError);
      },
      {"SchedulerInitializationStarted", "SchedulerInitializationFailed"}},
     {"Running to Running (error state)",
      Reinitialize::reject,
      running,
-     [](World& world) { EXPECT_THROW(running(world), SchedulerAlreadyActiveError); },
+     [](Scene& scene) { EXPECT_THROW(running(scene), SchedulerAlreadyActiveError); },
      {}},
     {"Running to Stopping to Stopped",
      Reinitialize::reject,
      running,
-     [](World& world) { world.stop(); },
+     [](Scene& scene) { scene.stop(); },
      {"SchedulerStopRequested", "PollingStopRequested", "PollingStopped", "SchedulerStopped"}},
     {"Uninitialized, stopped",
      Reinitialize::reject,
      nothing,
-     [](World& world) { world.stop(); },
+     [](Scene& scene) { scene.stop(); },
      {}},
     {"Running to Reinitializing to Running (seed-000)",
      Reinitialize::reconcile,
      running,
-     [](World& world) { running(world); },
+     [](Scene& scene) { running(scene); },
      {"SchedulerReinitializationStarted", "SchedulerReinitializationCompleted"}},
     {"Running to Reinitializing, which fails (seed-000)",
      Reinitialize::reconcile,
      running,
-     [](World& world) {
-       EXPECT_THROW(world.initialize({{"a", "x"}}), CronExpressionInvalidError);
+     [](Scene& scene) {
+       EXPECT_THROW(scene.initialize({{"a", "x"}}), CronExpressionInvalidError);
      },
      {"SchedulerReinitializationStarted", "SchedulerInitializationFailed"}},
 
@@ -85,39 +85,39 @@ const Transition transitions[] = {
     {"AwaitingRun to Running to AwaitingRun",
      Reinitialize::reject,
      running,
-     [](World& world) { world.advance(1h); },
+     [](Scene& scene) { scene.advance(1h); },
      {"TaskRunStarted", "TaskRunCompleted"}},
     {"Running to AwaitingRun",
      Reinitialize::reject,
      callback_runs,
-     [](World& world) { world.end("a"); },
+     [](Scene& scene) { scene.end("a"); },
      {"TaskRunCompleted"}},
     {"Running to AwaitingRetry",
      Reinitialize::reject,
      callback_runs,
-     [](World& world) { world.fail("a"); },
+     [](Scene& scene) { scene.fail("a"); },
      {"TaskRunFailed"}},
     {"AwaitingRetry to Running",
      Reinitialize::reject,
      awaiting_retry,
-     [](World& world) { world.advance(5min); },
+     [](Scene& scene) { scene.advance(5min); },
      {"TaskRetryStarted", "TaskRunStarted", "TaskRunCompleted"}},
     {"AwaitingRetry to AwaitingRun",
      Reinitialize::reconcile,
-     [](World& world) {
-       world.script("a", {Does::fail});
-       world.initialize({{"a", "0 * * * *", 3h}});
+     [](Scene& scene) {
+       scene.script("a", {Does::fail});
+       scene.initialize({{"a", "0 * * * *", 3h}});
      },
-     [](World& world) { world.advance(1h); },
+     [](Scene& scene) { scene.advance(1h); },
      {"TaskRetryPreempted", "TaskRunStarted", "TaskRunCompleted"}},
 
     // Polling state transitions
     {"Inactive, initialized and stopped",
      Reinitialize::reject,
      nothing,
-     [](World& world) {
-       world.initialize({});
-       world.stop();
+     [](Scene& scene) {
+       scene.initialize({});
+       scene.stop();
      },
      {"SchedulerInitializationStarted",
       "SchedulerInitializationCompleted",
@@ -125,23 +125,23 @@ const Transition transitions[] = {
       "SchedulerStopped"}},
     {"Inactive to Active, with the first task",
      Reinitialize::reconcile,
-     [](World& world) { world.initialize({}); },
-     [](World& world) {
-       world.initialize({{"a", "0 12 * * *"}});
+     [](Scene& scene) { scene.initialize({}); },
+     [](Scene& scene) {
+       scene.initialize({{"a", "0 12 * * *"}});
      },
      {"SchedulerReinitializationStarted", "SchedulerReinitializationCompleted", "PollingStarted"}},
     {"Active to Inactive, with the last task",
      Reinitialize::reconcile,
      running,
-     [](World& world) { world.initialize({}); },
+     [](Scene& scene) { scene.initialize({}); },
      {"SchedulerReinitializationStarted", "SchedulerReinitializationCompleted", "PollingStopped"}},
     {"Inactive to stopped, after the last task has gone",
      Reinitialize::reconcile,
-     [](World& world) {
-       running(world);
-       world.initialize({});
+     [](Scene& scene) {
+       running(scene);
+       scene.initialize({});
      },
-     [](World& world) { world.stop(); },
+     [](Scene& scene) { scene.stop(); },
      {"SchedulerStopRequested", "SchedulerStopped"}},
 };
 
@@ -162,16 +162,16 @@ bool is_listed(std::string_view name) {
 TEST(V, every_transition_has_exactly_its_events) {
   for (const Transition& transition : transitions) {
     SCOPED_TRACE(transition.what);
-    Names told;
-    World world{
+    Names emitted;
+    Scene scene{
         "2025-03-03T10:00:30Z",
         {.reinitialize = transition.policy, .zone = Zone::utc(), .events = [&](const Event& event) {
-           if (is_listed(event.name)) told.emplace_back(event.name);
+           if (is_listed(event.name)) emitted.emplace_back(event.name);
          }}};
-    transition.given(world);
-    told.clear();
-    transition.when(world);
-    EXPECT_EQ(told, transition.events);
+    transition.given(scene);
+    emitted.clear();
+    transition.when(scene);
+    EXPECT_EQ(emitted, transition.events);
   }
 }
 

@@ -1,8 +1,8 @@
-// What the tests of faults have in common: how a life begins, which cases are tried, and what is
-// said of one that fails.
+// Shared by the tests of faults: how a life begins, which cases are tried, and the report of one
+// that fails.
 //
-// Each run takes a sample, the same each time; DUTIFUL_TEST_ALL=1 takes everything. A failure names
-// the case; with DUTIFUL_FAULTS_CASE='…' every test tries that one alone.
+// Each run takes the same sample; DUTIFUL_TEST_ALL=1 takes everything. A failure names the case;
+// with DUTIFUL_FAULTS_CASE='…' every test tries only that one.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@
 
 namespace dutiful::faults {
 
-// Nothing; or what is left by a life that was killed while two runs went on, after a third had
-// ended and before it could tell its trace so.
+// An empty directory, or the files of a life that was killed while two runs were active, after a
+// third had ended and before its end was in the trace.
 struct Beginning {
   const char* name;
   Past (*past)();
@@ -36,7 +36,7 @@ inline std::string name_of_beginning(const testing::TestParamInfo<Beginning>& in
   return info.param.name;
 }
 
-// A life in which nothing goes wrong, for the test to choose from its calls.
+// A life in which nothing goes wrong, from whose calls the test chooses.
 class Lives : public testing::TestWithParam<Beginning> {
  protected:
   const Past past = GetParam().past();
@@ -46,14 +46,14 @@ class Lives : public testing::TestWithParam<Beginning> {
 };
 
 [[nodiscard]] bool takes_all();
-// Whether it is another one that is to be tried alone.
+// Whether only another case is to be tried.
 [[nodiscard]] bool is_left_out(const std::string& name);
 [[nodiscard]] bool is_replay();
 
-// Fails the test unless there is no complaint.
+// Fails the test if there is a complaint.
 void report(const std::string& name, const Verdict& verdict);
 
-// The numbers of the calls of a kind on a file that are the last before a line of the trace with
+// The numbers of those calls of a kind on a file that are the last ones before a trace line with
 // that text is written.
 [[nodiscard]] std::vector<std::uint64_t> last_before_traced(const std::vector<LoggedCall>& log,
                                                             Kind kind,

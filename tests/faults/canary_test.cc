@@ -1,4 +1,4 @@
-// Victims that are not to be relied on, which have to be caught.
+// Faulty victims that must be caught.
 
 #include <algorithm>
 
@@ -14,28 +14,28 @@ bool is_complained_of(const Verdict& verdict, const std::string& what) {
   });
 }
 
-// So many calls are not made.
+// No life makes this many calls.
 constexpr Fault never{.at = 1'000'000, .deed = Fault::Deed::kill_before};
 
-// It says that a run has ended before that is durable.
+// It prints that a run has ended before that is durable.
 TEST(Canary, is_caught_if_it_acknowledges_too_early) {
   const auto log = calls_of_next_life({});
   const auto syncs = last_before_traced(log, Kind::sync, "state.db-wal", R"("RunSuccess")");
   ASSERT_FALSE(syncs.empty());
-  // The commit of the end, which the call before that sync writes.
+  // The commit of the end, written by the call before that sync.
   const Fault fault{.at = syncs.front() - 1, .deed = Fault::Deed::kill_before};
   EXPECT_TRUE(is_complained_of(suffer({}, fault, "hasty"), "its end is lost"));
   EXPECT_FALSE(is_complained_of(suffer({}, fault, "exit"), "its end is lost"));
 }
 
-// It says that a list was refused which was accepted.
-TEST(Canary, is_caught_if_what_was_refused_takes_effect) {
+// It prints that an accepted list was rejected.
+TEST(Canary, is_caught_if_a_rejected_list_takes_effect) {
   const Verdict verdict = suffer({}, never, "denying");
   EXPECT_TRUE(is_complained_of(verdict, "the state has the list X, and should have no list") ||
               is_complained_of(verdict, "refused, though a run of it has begun"));
 }
 
-// A fault of which nothing is seen has not been tried.
+// A fault that never strikes has not been tried.
 TEST(Canary, is_caught_if_nothing_strikes_it) {
   EXPECT_TRUE(is_complained_of(suffer({}, never, "exit"), "did not strike"));
 }

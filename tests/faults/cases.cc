@@ -12,7 +12,7 @@ namespace {
 using Deed = Fault::Deed;
 using Scope = Fault::Scope;
 
-// How such a call may fail, and go on failing.
+// How such a call may fail and keep failing.
 std::vector<int> errors_of(Kind kind) {
   switch (kind) {
     case Kind::open:
@@ -34,7 +34,7 @@ std::vector<int> errors_of(Kind kind) {
   }
 }
 
-// What passes: whoever tries again gets through.
+// Temporary errors: a retry succeeds.
 std::vector<int> passing_errors_of(Kind kind) {
   switch (kind) {
     case Kind::open:
@@ -106,13 +106,13 @@ std::vector<Fault> sample(const std::vector<Fault>& faults,
     groups[std::string{name_of(call.kind)} + ' ' + call.file + ' ' + deed].push_back(fault);
   }
 
-  // In rounds over the groups, each of which gives one of its own at random.
+  // Takes one at random from each group, round by round.
   std::mt19937 random{seed};
   std::vector<std::vector<Fault>> rest;
   for (auto& [name, group] : groups) rest.push_back(std::move(group));
   std::vector<Fault> taken;
   while (!rest.empty()) {
-    // When a round cannot be a whole one, chance says who is in it.
+    // If the last round is incomplete, its groups are random.
     for (std::size_t i = rest.size(); i > 1; --i) std::swap(rest[i - 1], rest[random() % i]);
     for (std::vector<Fault>& group : rest) {
       if (taken.size() == count) return taken;

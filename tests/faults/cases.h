@@ -1,4 +1,4 @@
-// Which faults are tried, given the calls of a life in which none struck.
+// Which faults are tried, given the calls of a life without faults.
 #pragma once
 
 #include <cstddef>
@@ -12,14 +12,14 @@ namespace dutiful::faults {
 
 enum class Family : std::uint8_t {
   kill,  // before, within and after every call
-  once,  // every call fails in every way that it may, or does half
-  keep,  // … and goes on failing; a disk that dies, or is full, from every call on
+  once,  // every call fails in every possible way, or does half
+  keep,  // … and keeps failing; a disk that dies or is full from any call on
 };
 
 [[nodiscard]] std::vector<Fault> faults_of(Family family, const std::vector<LoggedCall>& log);
 
-// So many of them, by that seed. None of a kind of call, a file and a deed is taken twice while
-// there is another that was not taken at all.
+// A sample of this size, drawn by that seed. No combination of kind of call, file and deed is taken
+// twice while another has not been taken at all.
 [[nodiscard]] std::vector<Fault> sample(const std::vector<Fault>& faults,
                                         const std::vector<LoggedCall>& log,
                                         std::size_t count,

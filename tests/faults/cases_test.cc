@@ -12,7 +12,7 @@ namespace {
 using testing::ElementsAre;
 using testing::SizeIs;
 
-TEST(FaultTexts, say_what_they_were_read_from) {
+TEST(FaultTexts, are_written_as_they_were_read) {
   for (const std::string text : {"1:kill-before",
                                  "17:kill-within",
                                  "17:kill-after",
@@ -26,7 +26,7 @@ TEST(FaultTexts, say_what_they_were_read_from) {
   }
 }
 
-TEST(FaultTexts, are_refused_where_they_mean_nothing) {
+TEST(FaultTexts, are_rejected_if_they_are_malformed) {
   for (const char* text : {"", "17", "17:", "0:EIO", "x:EIO", "17:EWHAT", "17+:short", "17-:EIO"}) {
     EXPECT_FALSE(parse_fault(text)) << text;
   }
@@ -63,7 +63,7 @@ std::vector<std::string> texts_of(const std::vector<Fault>& faults) {
   return texts;
 }
 
-TEST(FaultCases, are_all_that_may_happen_to_a_call) {
+TEST(FaultCases, are_everything_that_may_happen_to_a_call) {
   const std::vector<LoggedCall> log{
       {.number = 3, .call = {.kind = Kind::write, .file = "a", .size = 9}}};
   EXPECT_THAT(texts_of(faults_of(Family::kill, log)),

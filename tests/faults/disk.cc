@@ -7,7 +7,7 @@
 namespace dutiful::faults {
 namespace {
 
-// Not by a distribution of the library's: a seed is to mean the same everywhere.
+// Not a distribution of the standard library, because a seed must mean the same everywhere.
 std::size_t up_to(std::size_t most, std::mt19937& random) {
   return random() % (most + 1);
 }
@@ -130,7 +130,7 @@ Files Disk::after_cut(Kept kept, std::mt19937& random) const {
   return left;
 }
 
-// Each name is what it was after some of the calls that changed it.
+// Each name is as it was after some of the calls that changed it.
 Disk::Names Disk::some_names(std::mt19937& random) const {
   std::map<std::string, std::vector<Renaming>> by_name;
   for (const Renaming& renaming : renamings_) by_name[renaming.name].push_back(renaming);
@@ -143,7 +143,7 @@ Disk::Names Disk::some_names(std::mt19937& random) const {
 }
 
 std::string Disk::some_sectors(const File& file, std::mt19937& random) {
-  // Its size after some of the changes; and a file that is large enough for all of them.
+  // Its size after some of the changes, and a file large enough for all of them.
   std::string grown = file.synced;
   std::size_t size = grown.size();
   std::size_t largest = size;

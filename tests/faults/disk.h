@@ -1,18 +1,16 @@
-// What a power cut leaves of a directory, given the calls that were made on it before.
+// What a power cut leaves of a directory, given the calls made on it before.
 //
-// The model, which is as unkind as SQLite expects a disk to be:
+// The model is as unkind as SQLite expects a disk to be:
 //
-// - What a file held when it was last synced is there. Of what was written to it since, every
-//   sector of 512 bytes may be there or not, or as it was after any of the writes that touched it:
-//   a disk writes in any order, but no sector in part.
-// - The size of a file may be any that it had since it was last synced. Where it is larger than
-//   what was written, there are zeros.
-// - A name is that of the file that it was when the directory was last synced, or of any that it
-//   has been since, or of none where it was removed. To sync a file does not sync its name.
-// - A sync of a file, and of its data only, are one: SQLite needs no more of the latter than its
-//   bytes and its size.
+// - The content of a file at its last sync is kept. Each sector of 512 bytes written since may be
+//   kept or lost, or be as it was after any of the writes to it: a disk writes sectors in any
+//   order, but never a part of one.
+// - The size of a file is any that it had since its last sync. Bytes beyond what was kept are zero.
+// - A name leads to the file it had when the directory was last synced, or to any file it had
+//   since, or to none if it was removed. Syncing a file does not sync its name.
+// - fsync and fdatasync are the same: SQLite relies on fdatasync only for a file's bytes and size.
 //
-// A file may be said to lie elsewhere, on a disk that loses nothing.
+// A file may be declared to lie elsewhere, on a disk that loses nothing.
 #pragma once
 
 #include <cstddef>
@@ -28,23 +26,23 @@
 
 namespace dutiful::faults {
 
-// A directory: what its files hold, by their names.
+// A directory: the contents of its files by name.
 using Files = std::map<std::string, std::string>;
 
 class Disk {
  public:
-  // `files` have been there for ever.
+  // `files` are all synced.
   explicit Disk(const Files& files, std::set<std::string> elsewhere = {});
 
-  // The next call, unless it failed.
+  // The next call. Ignored if it failed.
   void on(const LoggedCall& logged);
 
-  // What is not synced is there …
+  // How much of what is not synced is kept …
   enum class Kept : std::uint8_t {
     nothing,
     everything,
     beginning,  // up to some write, in the order of the calls
-    sectors,    // … as the model above says
+    sectors,    // … by the model above
   };
   [[nodiscard]] Files after_cut(Kept kept, std::mt19937& random) const;
 
@@ -58,7 +56,7 @@ class Disk {
     std::uint64_t number;  // in the order of all calls
     std::size_t begin;
     std::string data;
-    std::optional<std::size_t> truncated{};  // then it is no write
+    std::optional<std::size_t> truncated{};  // set for a truncation
   };
   struct File {
     std::string synced;
@@ -67,7 +65,7 @@ class Disk {
   struct Renaming {
     std::uint64_t number;
     std::string name;
-    std::optional<std::size_t> file;  // in files_; none: it was removed
+    std::optional<std::size_t> file;  // in files_; none if it was removed
   };
   using Names = std::map<std::string, std::size_t>;
 
@@ -82,8 +80,8 @@ class Disk {
   std::set<std::string> elsewhere_;
   std::vector<File> files_;
   Names names_;                      // now
-  Names synced_names_;               // when the directory was last synced,
-  std::vector<Renaming> renamings_;  // and since
+  Names synced_names_;               // when the directory was last synced
+  std::vector<Renaming> renamings_;  // since then
   std::uint64_t calls_ = 0;
 };
 

@@ -32,7 +32,7 @@ Files left(const Disk& disk, Kept kept) {
   return disk.after_cut(kept, random);
 }
 
-// Everything that some seed leaves.
+// Every result that some seed leaves.
 std::set<Files> possible(const Disk& disk, Kept kept) {
   std::set<Files> all;
   for (std::uint32_t seed = 0; seed < 200; ++seed) {
@@ -57,7 +57,7 @@ TEST(Disk, keeps_what_was_synced) {
   }
 }
 
-TEST(Disk, may_lose_what_was_not) {
+TEST(Disk, may_lose_what_was_not_synced) {
   const Disk disk = disk_after({{"a", "old"}}, {made(Kind::write, "a", "new")});
   EXPECT_FALSE(disk.is_synced());
   EXPECT_THAT(left(disk, Kept::nothing), ElementsAre(Pair("a", "old")));
@@ -68,7 +68,7 @@ TEST(Disk, may_lose_what_was_not) {
   }
 }
 
-TEST(Disk, may_lose_a_name_though_its_file_is_synced) {
+TEST(Disk, may_lose_a_name_even_if_its_file_is_synced) {
   const Disk disk =
       disk_after({}, {made(Kind::create), made(Kind::write, "a", "new"), made(Kind::sync)});
   EXPECT_THAT(left(disk, Kept::nothing), IsEmpty());
@@ -84,7 +84,7 @@ TEST(Disk, may_keep_a_name_that_was_removed) {
               UnorderedElementsAre(Files{}, Files{{"a", "old"}}, Files{{"a", "new"}}));
 }
 
-TEST(Disk, knows_a_file_by_its_new_name) {
+TEST(Disk, knows_a_renamed_file) {
   const Disk disk = disk_after({{"a", "old"}, {"b", "other"}},
                                {made(Kind::rename, "a", "b"), made(Kind::sync, ".")});
   EXPECT_THAT(left(disk, Kept::nothing), ElementsAre(Pair("b", "old")));
@@ -105,7 +105,7 @@ TEST(Disk, writes_sectors_in_any_order) {
                                    Files{{"a", sector_b + sector_c}}));
 }
 
-TEST(Disk, writes_no_sector_in_part) {
+TEST(Disk, never_writes_a_part_of_a_sector) {
   const Disk disk = disk_after({{"a", sector_a}}, {made(Kind::write, "a", "bb", 10)});
   std::string written = sector_a;
   written.replace(10, 2, "bb");
@@ -113,7 +113,7 @@ TEST(Disk, writes_no_sector_in_part) {
               UnorderedElementsAre(Files{{"a", sector_a}}, Files{{"a", written}}));
 }
 
-TEST(Disk, may_grow_a_file_and_not_fill_it) {
+TEST(Disk, may_grow_a_file_without_filling_it) {
   const Disk disk = disk_after({{"a", sector_a}}, {made(Kind::write, "a", sector_b, 512)});
   const auto all = possible(disk, Kept::sectors);
   EXPECT_THAT(all, Contains(Files{{"a", sector_a + sector_0}}));
@@ -134,7 +134,7 @@ TEST(Disk, ignores_calls_that_failed) {
   EXPECT_TRUE(disk_after({{"a", "old"}}, {call}).is_synced());
 }
 
-TEST(Disk, loses_nothing_of_what_lies_elsewhere) {
+TEST(Disk, loses_nothing_of_files_that_lie_elsewhere) {
   Disk disk{{}, {"a"}};
   disk.on(made(Kind::create));
   disk.on(made(Kind::write, "a", "new"));

@@ -73,7 +73,7 @@ bool reaches_disk(Kind kind, int error) {
       return true;
     case Kind::open:
     case Kind::read:
-    case Kind::truncate:  // which makes files smaller here
+    case Kind::truncate:  // only makes files smaller here
     case Kind::sync:
     case Kind::unlink:
     case Kind::rename:

@@ -1,15 +1,15 @@
-// What is to go wrong, and at which call.
+// What goes wrong, and at which call.
 //
 //   17:kill-before   the process dies before its 17th call,
 //   17:kill-within   when half the bytes of that write are in the file,
 //   17:kill-after    or right after it
-//   17:short         half the bytes are read or written, and the call says so
-//   17:EIO           the call fails, once
-//   17+:EIO          so does every later call of its kind on its file
-//   17*:EIO          the disk is dead: so does every later call that has to reach it
-//   17*:ENOSPC       the disk is full: half of that write fits, and no later one does
+//   17:short         half the bytes are read or written, as the result says
+//   17:EIO           the call fails once
+//   17+:EIO          the call and every later one of its kind on its file fail
+//   17*:EIO          the disk is dead: every later call that needs the disk fails too
+//   17*:ENOSPC       the disk is full: half of that write fits, and no later write does
 //
-// Calls are counted from 1, those on the files of the state alone.
+// Calls are counted from 1. Only calls on files of the state count.
 #pragma once
 
 #include <cstdint>
@@ -38,16 +38,16 @@ struct Fault {
 [[nodiscard]] std::string to_text(const Fault& fault);
 [[nodiscard]] std::optional<Fault> parse_fault(const std::string& text);
 
-// Whether a disk that fails with that error fails such a call. One that is full only takes no more;
-// locks are the kernel's, and a close needs no disk.
+// Whether a disk that fails with that error fails such a call. A full disk only refuses new data;
+// locks belong to the kernel, and a close needs no disk.
 [[nodiscard]] bool reaches_disk(Kind kind, int error);
 
-// Who has the shim in it reads these variables:
-inline constexpr const char* variable_directory = "DUTIFUL_FAULTS_IN";  // absolute, no link in it
-inline constexpr const char* variable_fault = "DUTIFUL_FAULTS";         // none: nothing goes wrong
-inline constexpr const char* variable_log = "DUTIFUL_FAULTS_LOG";  // a file outside; none: none
+// A process with the shim reads these variables:
+inline constexpr const char* variable_directory = "DUTIFUL_FAULTS_IN";  // absolute, without links
+inline constexpr const char* variable_fault = "DUTIFUL_FAULTS";         // unset: no fault
+inline constexpr const char* variable_log = "DUTIFUL_FAULTS_LOG";       // unset: no log
 
-// When a fault strikes first, the shim says so on standard output: "fault 17 write state.db-wal".
+// At the first strike of a fault, the shim prints "fault 17 write state.db-wal".
 inline constexpr const char* struck = "fault";
 
 }  // namespace dutiful::faults

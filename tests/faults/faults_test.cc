@@ -1,7 +1,7 @@
-// Every call that a scheduler makes on the files of its state, and everything that may go wrong
-// with it: the process dies before, within or after it; it fails, once or for good; it does half.
-// Whatever happens, nothing is lost that was acknowledged, nothing takes effect that was refused,
-// and the next life goes on where this one ended.
+// Every call of a scheduler on the files of its state, and everything that may go wrong with it:
+// the process dies before, within or after it; the call fails, once or for good; it does half. In
+// every case, nothing acknowledged is lost, nothing rejected takes effect, and the next life
+// continues where this one ended.
 
 #include <cerrno>
 #include <iostream>
@@ -35,9 +35,9 @@ class Faults : public Lives {
     report(name, verdict);
     if (!verdict.refused) return;
     ++refused_;
-    // What was refused may not take effect where there was no time to clear up, either.
+    // A rejected list must not take effect even if there was no time to clean up.
     report(name, suffer(past, fault, "die"));
-    // What is refused because of what passes is accepted the next time.
+    // A list rejected because of a temporary error is accepted the next time.
     if (fault.scope == Scope::once) report(name, suffer(past, fault, "again"));
   }
 
@@ -56,12 +56,12 @@ std::vector<std::string> names_of_calls(const std::vector<LoggedCall>& log) {
   return names;
 }
 
-// So a number means the same call in each life, and a failure can be replayed.
+// So a number means the same call in every life, and a failure can be replayed.
 TEST_P(Faults, strike_at_calls_that_every_life_makes) {
   EXPECT_EQ(names_of_calls(calls_of_next_life(past)), names_of_calls(log));
 }
 
-// The functions that programs and libraries call change their names now and then.
+// Programs and libraries sometimes switch to other functions for the same call.
 TEST_P(Faults, strike_at_every_kind_of_call) {
   const auto names = names_of_calls(log);
   const std::set<std::string> seen{names.begin(), names.end()};
@@ -100,17 +100,17 @@ TEST_P(Faults, that_kill_lose_nothing) {
 }
 
 // RULES P4, X3
-TEST_P(Faults, that_pass_are_got_over) {
+TEST_P(Faults, that_pass_are_survived) {
   try_all(Family::once, 50);
 }
 
 // RULES P1, P4, X3
-TEST_P(Faults, that_stay_lose_nothing) {
+TEST_P(Faults, that_persist_lose_nothing) {
   try_all(Family::keep, 50);
 }
 
-// RULES I2, P4: the sync that makes a list durable fails, and SQLite has written it all the same.
-TEST_P(Faults, of_a_commit_leave_the_list_before) {
+// RULES I2, P4: the sync that makes a list durable fails after SQLite has written it.
+TEST_P(Faults, of_a_commit_keep_the_previous_list) {
   const auto syncs = last_before_traced(log, Kind::sync, "state.db-wal", R"("InitSuccess")");
   ASSERT_EQ(syncs.size(), past.lives.empty() ? 3 : 1);
   for (const std::uint64_t sync : syncs) {

@@ -13,7 +13,7 @@
 namespace dutiful::faults {
 namespace {
 
-// Its own environment, with the shim, and no fault of somebody else's.
+// The environment of this process plus the shim, without faults meant for another.
 std::vector<std::string> environment_for(const Conditions& conditions) {
   std::vector<std::string> variables;
   for (char** variable = environ; *variable != nullptr; ++variable) {
@@ -39,7 +39,7 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts) {
   return pointers;
 }
 
-// Lines until the end; false where there was nothing to read for too long.
+// Reads lines until the end; returns false if there was nothing to read for too long.
 bool read_words(int descriptor, Words& words) {
   constexpr int patience_ms = 60'000;
   std::string line;

@@ -1,4 +1,4 @@
-// One life of a victim, from its first word to its death.
+// One life of a victim, from its first printed line to its death.
 #pragma once
 
 #include <optional>
@@ -12,18 +12,18 @@ namespace dutiful::faults {
 
 struct Life {
   Words words;
-  int status = 0;     // as waitpid() has it
-  bool hung = false;  // it said nothing for a minute, and was killed
+  int status = 0;     // as from waitpid()
+  bool hung = false;  // it printed nothing for a minute and was killed
 
   [[nodiscard]] bool was_killed() const;
-  [[nodiscard]] bool has_exited() const;  // in good order
+  [[nodiscard]] bool has_exited() const;  // normally
 };
 
 struct Conditions {
   std::string directory;               // of its state
   std::vector<std::string> arguments;  // after the directory
   std::optional<Fault> fault{};
-  std::string log{};  // where its calls are written; empty: nowhere
+  std::string log{};  // where its calls are logged; empty: nowhere
 };
 
 [[nodiscard]] Life live(const Conditions& conditions);

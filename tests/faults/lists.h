@@ -1,5 +1,5 @@
-// The lists that victims register, under the names by which they and their judge speak of them; and
-// when the first of their lives begins.
+// The lists that victims register, by the names that they and their judge use, and the beginning of
+// the first life.
 #pragma once
 
 #include <chrono>
@@ -22,8 +22,8 @@ struct Listed {
 };
 using List = std::vector<Listed>;  // in the order of their names
 
-// Y overrides steady, removes dropped and adds late; Z removes that and brings dropped back. Every
-// task is due in every minute.
+// Y overrides steady, removes dropped and adds late. Z removes late and adds dropped again. Every
+// task is due every minute.
 inline const std::map<std::string, List>& lists() {
   using namespace std::chrono_literals;
   static const std::map<std::string, List> all{

@@ -1,5 +1,5 @@
-// The judge looks at thousands of states, and nothing that it does itself need outlive it: its disk
-// is not waited for.
+// The judge opens thousands of states and nothing it writes must survive it, so it does not wait
+// for the disk.
 
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
-// The power is cut after any call, and of what was not synced the disk keeps what it likes
-// (disk.h). Nothing is lost that was acknowledged.
+// The power is cut after any call, and the disk keeps an arbitrary part of what was not synced
+// (disk.h). Nothing acknowledged is lost.
 
 #include <algorithm>
 #include <array>
@@ -15,8 +15,8 @@ namespace {
 using Kept = Disk::Kept;
 
 struct Cut {
-  std::uint64_t call;  // after that call, by its number,
-  std::size_t after;   // so many entries of the log
+  std::uint64_t call;  // after the call with this number
+  std::size_t after;   // after this many entries of the log
   Kept kept;
   std::uint32_t seed;
 
@@ -42,8 +42,8 @@ bool changes_something(const LoggedCall& logged) {
   }
 }
 
-// Wherever something has changed, and as late as can be then: when all that is said before the next
-// change has been said.
+// After every change, as late as possible: just before the next change, when everything in between
+// has been printed.
 std::vector<Cut> cuts_of(const std::vector<LoggedCall>& log, std::uint32_t seeds) {
   std::vector<Cut> cuts;
   for (std::size_t i = 0; i < log.size(); ++i) {
@@ -86,21 +86,21 @@ class PowerCuts : public Lives {
 };
 INSTANTIATE_TEST_SUITE_P(, PowerCuts, beginnings(), name_of_beginning);
 
-// RULES P1, P4, P8. The trace lies where nothing is lost, so both lives can be judged by it.
+// RULES P1, P4, P8. The trace lies on a disk that loses nothing, so both lives can be judged by it.
 TEST_P(PowerCuts, lose_nothing) {
   try_all(TraceLies::elsewhere, 50);
 }
 
-// The trace is not synced: it may lack its end, or have holes. Then it is set aside, and nothing
-// else may come of it.
+// The trace is not synced, so it may lack its end or have holes. Then it is set aside, and nothing
+// else is affected.
 TEST_P(PowerCuts, may_tear_the_trace_alone) {
   try_all(TraceLies::here, 30);
 }
 
-// Canaries: disks that say they have synced and have not.
+// Canaries: disks that report a sync they have not done.
 class LyingDisks : public Lives {
  protected:
-  // Whether any cut is complained of, had these syncs not been made.
+  // Whether any power cut leads to a complaint if these syncs are not made.
   [[nodiscard]] bool is_caught_without_syncs_of(const std::string& file) const {
     std::vector<LoggedCall> lied = log;
     std::erase_if(lied, [&](const LoggedCall& logged) {

@@ -28,7 +28,7 @@ std::string text_of(const TaskProgress& progress) {
 
 }  // namespace
 
-void Promises::hear(const Words& words) {
+void Promises::read(const Words& words) {
   ++life_;
   for (const std::string& text : words) {
     const Line line{text};
@@ -48,7 +48,7 @@ void Promises::hear(const Words& words) {
     if (line.verb == "returned" || line.verb == "ended") {
       const auto found = runs_.find(line.word(0));
       if (found == runs_.end()) {
-        complaints_.push_back("nobody started what is said here: " + text);
+        complaints_.push_back("no start precedes this line: " + text);
         continue;
       }
       Run& run = found->second;
@@ -61,7 +61,7 @@ void Promises::hear(const Words& words) {
 }
 
 void Promises::on_started(const Line& line) {
-  // A run has begun of a list that is durable, before initialize() could say so.
+  // A run shows that its list is durable, even before initialize() has returned.
   if (!under_way_.empty()) accept(under_way_);
   const std::string& task = line.word(0);
   const Run run{
@@ -71,20 +71,20 @@ void Promises::on_started(const Line& line) {
     complaints_.push_back("attempt " + line.word(2) + " at " + which + " was made twice");
   }
   if (done_.contains({task, run.pulse})) {
-    complaints_.push_back(which + " was started again after it was told to have succeeded");
+    complaints_.push_back(which + " was started again after its success was printed");
   }
   runs_[task] = run;
 }
 
 void Promises::accept(const std::string& list) {
-  settle_on(list);
+  resolve_to(list);
   under_way_.clear();
 }
 
-void Promises::settle_on(const std::string& list) {
+void Promises::resolve_to(const std::string& list) {
   list_ = list;
   possible_.clear();
-  // What is removed is forgotten.
+  // Removed tasks are forgotten.
   const auto is_listed = [&](const std::string& task) {
     return !list.empty() && std::ranges::any_of(lists().at(list), [&](const Listed& listed) {
       return listed.name == task;
@@ -114,26 +114,29 @@ Complaints Promises::broken_by(const std::vector<TaskRecord>& records) const {
 
 std::string Promises::fault_of(const std::string& task, const TaskProgress& found) const {
   const bool running = found.state == TaskState::running;
-  const auto told = runs_.find(task);
-  const Instant begun = told == runs_.end() ? no_instant : told->second.started;
+  const auto known = runs_.find(task);
+  const Instant begun = known == runs_.end() ? no_instant : known->second.started;
   if (found.last_attempt < begun) return "its start at " + text_of(begun) + " is lost";
 
-  // A start that was recorded, and whose callback had no time to say so.
+  // A start that was recorded, but whose callback had no time to print it.
   if (found.last_attempt > begun) {
-    if (told != runs_.end() && told->second.stage == Stage::begun &&
-        told->second.life >= initializing_life_) {
-      return "it was started before its run at " + text_of(begun) + " was over";
+    if (known != runs_.end() && known->second.stage == Stage::begun &&
+        known->second.life >= initializing_life_) {
+      return "it was started before its run at " + text_of(begun) + " ended";
     }
-    return running || found.orphan_pending ? "" : "it has ended, and no callback was called";
+    return running || found.orphan_pending ? ""
+                                           : "it is recorded as ended, but no callback was called";
   }
-  if (told == runs_.end()) return running || found.orphan_pending ? "it runs since never" : "";
+  if (known == runs_.end())
+    return running || found.orphan_pending ? "it is running without a start" : "";
 
-  const Run& run = told->second;
+  const Run& run = known->second;
   const bool ended = !running && !found.orphan_pending;
   if (run.stage == Stage::ended && !ended) return "its end is lost";
-  if (run.stage == Stage::begun && ended) return "it has ended, and its callback has not";
+  if (run.stage == Stage::begun && ended)
+    return "it is recorded as ended, but its callback has not returned";
   if (found.orphan_pending && run.life >= initializing_life_) {
-    return "it was interrupted, and nobody came after it";
+    return "it is marked as interrupted, but no later life has begun";
   }
   if (!ended) return "";
   const bool failed = found.state == TaskState::awaiting_retry;

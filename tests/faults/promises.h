@@ -1,14 +1,14 @@
-// What whoever heard the words of a victim may rely on, over all of its lives; and whether a state
-// keeps it (RULES P1, P4, P8).
+// What the lines that a victim printed promise, over all of its lives, and whether a state keeps
+// these promises (RULES P1, P4, P8).
 //
-// - A list that was initialized is there, with every task of it and no other. One of which it was
-//   never heard how it ended is there as a whole or not at all. One that was refused is not there,
-//   unless the error itself says that this is in doubt.
-// - A run whose callback has begun is recorded: as running, or as interrupted when the next life
-//   has come, or as ended in the way in which it said that it returns. Not as ended where it did
-//   not say so: a callback that was killed has not succeeded.
-// - A run that was told to have ended has ended so, and is never run again.
-// - No run that is recorded is older than those that were told.
+// - A list that was initialized is there, with all of its tasks and no others. A list whose outcome
+//   was not printed is there as a whole or not at all. A rejected list is not there, unless its
+//   error is in doubt.
+// - A run whose callback has begun is recorded: as running, as interrupted once the next life has
+//   begun, or as ended with the outcome that it printed on returning. If it did not print one, it
+//   is not recorded as ended: a killed callback has not succeeded.
+// - A run whose end was printed has ended that way and never runs again.
+// - No recorded run is older than the newest printed one.
 #pragma once
 
 #include <map>
@@ -28,14 +28,14 @@ using Complaints = std::vector<std::string>;
 
 class Promises {
  public:
-  // One life's words, to its end. Complains of what none could have said with right.
-  void hear(const Words& words);
+  // The lines of one whole life. Complains about those that cannot be true.
+  void read(const Words& words);
 
-  // The complaints of one who finds these records after that.
+  // The promises that these records break.
   [[nodiscard]] Complaints broken_by(const std::vector<TaskRecord>& records) const;
 
-  // The state was found to have this list, so it is certain now; empty: no task at all.
-  void settle_on(const std::string& list);
+  // The state was found to contain this list, so the outcome is certain now. Empty: no tasks.
+  void resolve_to(const std::string& list);
 
   // What the clock showed last.
   [[nodiscard]] Instant time() const { return time_; }
@@ -56,23 +56,23 @@ class Promises {
 
   int life_ = 0;
   Instant time_ = first_life_begins;
-  std::string list_;                 // that was accepted last; empty: none
-  std::string under_way_;            // an initialize() that has not answered yet
-  std::set<std::string> possible_;   // others of which it is not known how they ended
+  std::string list_;                 // the one accepted last; empty if none
+  std::string under_way_;            // the list of an initialize() without an answer yet
+  std::set<std::string> possible_;   // other lists whose outcome is unknown
   int initializing_life_ = 0;        // the newest life that may have taken the state
-  std::map<std::string, Run> runs_;  // the newest of each task that was told
+  std::map<std::string, Run> runs_;  // the newest known run of each task
   std::set<std::tuple<std::string, Instant, long long>> attempts_;  // task, pulse, attempt
   std::set<std::pair<std::string, Instant>> done_;                  // task, pulse: succeeded
   Complaints complaints_;
 };
 
-// The name of the list that the records are of; empty where there is no record, "?" where it is
-// none that anybody has registered.
+// The name of the list in the records; empty if there are no records, "?" if no one has registered
+// such a list.
 [[nodiscard]] std::string list_of(const std::vector<TaskRecord>& records);
 
-// What a life restarted, against the records that it found: exactly the runs that had been
-// interrupted, as the next attempt at the same pulse (RULES K2, P8). Where it was not `whole`, it
-// may have died before it came to some.
+// Compares the restarts of a life with the records that it found: exactly the interrupted runs,
+// each as the next attempt at the same pulse (RULES K2, P8). If the life is not `whole`, it may
+// have died before some of them.
 enum class Extent { whole, part };
 [[nodiscard]] Complaints wrong_restarts(const std::vector<TaskRecord>& found,
                                         const Words& words,

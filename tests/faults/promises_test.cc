@@ -59,7 +59,7 @@ TaskProgress interrupted() {
 
 Complaints complaints_of(const std::vector<Words>& lives, const std::vector<TaskRecord>& records) {
   Promises promises;
-  for (const Words& words : lives) promises.hear(words);
+  for (const Words& words : lives) promises.read(words);
   return promises.broken_by(records);
 }
 
@@ -70,7 +70,7 @@ TEST(Promises, are_kept_by_a_list_that_was_initialized) {
   EXPECT_THAT(complaints_of({words}, records_of("Y")), ElementsAre(HasSubstr("should have X")));
 }
 
-TEST(Promises, are_none_of_a_list_that_was_not_answered) {
+TEST(Promises, are_not_made_by_a_list_without_an_answer) {
   const Words words{"initializing X", "initialized X", "initializing Y"};
   EXPECT_THAT(complaints_of({words}, records_of("X")), IsEmpty());
   EXPECT_THAT(complaints_of({words}, records_of("Y")), IsEmpty());
@@ -83,7 +83,7 @@ TEST(Promises, are_broken_by_a_part_of_a_list) {
   EXPECT_THAT(complaints_of({{"initializing X"}}, records), ElementsAre(HasSubstr("the list ?")));
 }
 
-TEST(Promises, are_broken_by_a_list_that_was_refused) {
+TEST(Promises, are_broken_by_a_rejected_list) {
   EXPECT_THAT(complaints_of({{"initializing X", "refused X certain disk"}}, {}), IsEmpty());
   EXPECT_THAT(complaints_of({{"initializing X", "refused X certain disk"}}, records_of("X")),
               ElementsAre(HasSubstr("should have no list")));
@@ -105,11 +105,11 @@ TEST(Promises, of_a_run_that_has_begun_are_kept_while_it_runs) {
   progress_of(records, "steady") = succeeded();
   EXPECT_THAT(complaints_of({words}, records), ElementsAre(HasSubstr("its callback has not")));
   progress_of(records, "steady") = interrupted();
-  EXPECT_THAT(complaints_of({words}, records), ElementsAre(HasSubstr("nobody came after it")));
+  EXPECT_THAT(complaints_of({words}, records), ElementsAre(HasSubstr("no later life has begun")));
   EXPECT_THAT(complaints_of({words, {"initializing X"}}, records), IsEmpty());
 }
 
-TEST(Promises, of_a_run_that_returned_are_kept_by_its_end_or_without) {
+TEST(Promises, of_a_run_that_returned_are_kept_with_or_without_its_end) {
   const Words words{
       "initializing X", "initialized X", started("steady", "boot"), "returned steady success"};
   auto records = records_of("X");
@@ -121,7 +121,7 @@ TEST(Promises, of_a_run_that_returned_are_kept_by_its_end_or_without) {
   EXPECT_THAT(complaints_of({words}, records), ElementsAre(HasSubstr("its success is lost")));
 }
 
-TEST(Promises, of_a_run_that_ended_are_kept_by_its_end_alone) {
+TEST(Promises, of_a_run_that_ended_are_kept_only_by_its_end) {
   const Words words{"initializing X",
                     "initialized X",
                     started("shaky", "boot"),
@@ -148,7 +148,7 @@ TEST(Promises, let_a_start_be_recorded_before_its_callback_begins) {
               ElementsAre(HasSubstr("no callback was called")));
 }
 
-TEST(Promises, forget_what_was_removed) {
+TEST(Promises, forget_removed_tasks) {
   const Words words{"initializing X",
                     "initialized X",
                     started("dropped", "boot"),
@@ -169,10 +169,10 @@ TEST(Promises, are_broken_by_work_that_is_done_twice) {
   progress_of(records, "steady") = begun();
   const auto again =
       complaints_of({words, {"initializing X", started("steady", "orphan", 2)}}, records);
-  EXPECT_THAT(again, ElementsAre(HasSubstr("started again after it was told to have succeeded")));
+  EXPECT_THAT(again, ElementsAre(HasSubstr("started again after its success was printed")));
 }
 
-TEST(Restarts, are_those_of_interrupted_runs_alone) {
+TEST(Restarts, are_only_those_of_interrupted_runs) {
   auto found = records_of("X");
   progress_of(found, "steady") = begun();
   const std::string right = started("steady", "orphan", 2);

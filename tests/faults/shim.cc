@@ -1,9 +1,9 @@
-// The functions of the C library through which SQLite and we reach files, for LD_PRELOAD: each is
-// made through the Watcher where it is about a file of the state, and passed on as it is where not.
+// The functions of the C library through which SQLite and dutiful access files, for LD_PRELOAD.
+// Calls on files of the state go through the Watcher; all others are passed on.
 //
-// A mapping of a file into memory (SQLite has one of the index of its log) cannot be seen, and need
-// not be: nothing in it outlives the processes that share it. Questions (stat, access) are not
-// seen, either: they change nothing.
+// Mappings of files into memory are not watched: SQLite maps only the index of its log, and its
+// content does not outlive the processes that share it. Queries (stat, access) change nothing and
+// are not watched either.
 
 #include <cstdarg>
 #include <cstdio>
@@ -27,7 +27,7 @@ using dutiful::faults::Watcher;
 
 static_assert(sizeof(off_t) == 8, "a file's size has one form, and functions with 64 are the same");
 
-// The function that this library stands before.
+// The function that this library replaces.
 template <typename Function>
 Function* next(Function& /*of this type*/, const char* name) {
   return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
@@ -38,7 +38,7 @@ Function* next(Function& /*of this type*/, const char* name) {
     return found;                                          \
   }())
 
-// A call on a descriptor: watched where that is of the state. `about` adds what there is to say.
+// A call on a descriptor, watched if it belongs to the state. `about` adds the details.
 template <typename Perform, typename About>
 ssize_t on_descriptor(int descriptor, Kind kind, std::size_t size, Perform perform, About about) {
   Watcher& watcher = Watcher::instance();
@@ -68,7 +68,7 @@ int open_file(const char* path, int flags, Perform perform) {
   }
   struct stat status {};
   const bool is_there = stat(path, &status) == 0;
-  if (is_there && (flags & O_TRUNC) != 0) std::abort();  // nothing here does, nor is it modelled
+  if (is_there && (flags & O_TRUNC) != 0) std::abort();  // not used here, and not modelled
   const bool creates = !is_there && (flags & O_CREAT) != 0;
   const auto descriptor = static_cast<int>(
       watcher.make({.kind = creates ? Kind::create : Kind::open, .file = *name}, perform));
@@ -111,7 +111,7 @@ int openat(int directory, const char* path, int flags, ...) {
       path, flags, [&](std::size_t) { return NEXT(openat)(directory, path, flags, mode); });
 }
 
-// Streams: the C++ library opens and closes by these, and reads by read().
+// Streams: the C++ library opens and closes files with these, and reads with read().
 FILE* fopen(const char* path, const char* mode) {
   FILE* stream = nullptr;
   const bool reads = *mode == 'r';
@@ -195,7 +195,7 @@ int fdatasync(int descriptor) {
 int fcntl(int descriptor, int command, ...) {
   va_list rest;
   va_start(rest, command);
-  void* argument = va_arg(rest, void*);  // an int comes the same way
+  void* argument = va_arg(rest, void*);  // an int is passed the same way
   va_end(rest);
   const auto perform = [&](std::size_t) { return NEXT(fcntl)(descriptor, command, argument); };
   switch (command) {
@@ -234,7 +234,7 @@ int rename(const char* from, const char* to) noexcept {
   const auto lock = watcher.lock();
   const auto old_name = watcher.name_of(from);
   const auto new_name = watcher.name_of(to);
-  if (old_name.has_value() != new_name.has_value()) std::abort();  // nothing here does
+  if (old_name.has_value() != new_name.has_value()) std::abort();  // not used here
   if (!old_name) return NEXT(rename)(from, to);
   return static_cast<int>(watcher.make({.kind = Kind::rename, .file = *old_name, .data = *new_name},
                                        [&](std::size_t) { return NEXT(rename)(from, to); }));
@@ -249,7 +249,8 @@ int close(int descriptor) {
       [&](Call&) { Watcher::instance().closed(descriptor); }));
 }
 
-// Waiting for a lock is counted, not timed, by SQLite and by us: nobody need sit it out.
+// SQLite and dutiful count the time they wait for a lock and do not measure it, so a test need not
+// sleep.
 int usleep(useconds_t /*time*/) {
   return 0;
 }
@@ -260,7 +261,7 @@ int poll(pollfd* descriptors, nfds_t count, int timeout) {
   return count == 0 ? 0 : NEXT(poll)(descriptors, count, timeout);
 }
 
-// With 64-bit offsets, as here, these are the same under another name.
+// With 64-bit offsets, as here, these are the same functions under other names.
 int open64(const char* path, int flags, ...) __attribute__((alias("open")));
 int openat64(int directory, const char* path, int flags, ...) __attribute__((alias("openat")));
 FILE* fopen64(const char* path, const char* mode) __attribute__((alias("fopen")));

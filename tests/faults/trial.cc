@@ -21,7 +21,7 @@ void append(Complaints& to, const Complaints& more, const std::string& where) {
   for (const std::string& complaint : more) to.push_back(where + ": " + complaint);
 }
 
-// A directory with such files, by a path without links.
+// A directory with these files, by a path without links.
 class Place {
  public:
   explicit Place(const Files& files) {
@@ -51,15 +51,15 @@ struct Found {
   Complaints complaints{};
 };
 
-// Whether SQLite has to take back a transaction that was interrupted when the state was made,
-// before it had its log. Who only looks may not.
+// Whether SQLite must roll back a transaction that was interrupted when the state was created,
+// before it had its log. A reader may not do that.
 bool has_hot_journal(const Files& files) {
   const auto journal = files.find(std::string{state_file} + "-journal");
   return journal != files.end() && !journal->second.empty();
 }
 
-// The records of a state, to who takes it and to who only looks: in copies, for the next life is to
-// find everything as it is.
+// The records of a state, as seen by a holder and by a reader. Uses copies, because the next life
+// must find everything unchanged.
 Found look(const Files& files) {
   Found found;
   if (!files.contains(state_file)) return found;
@@ -99,20 +99,20 @@ std::vector<std::string> arguments_of_next_life(const Past& past,
                                                 const std::string& manner) {
   if (past.lives.empty()) return {manner, "live"};
   std::string list = list_of(found);
-  if (lists().find(list) == lists().end()) list = "X";  // there is none yet
+  if (lists().find(list) == lists().end()) list = "X";  // there is no list yet
   return {manner, "recover", list, std::to_string(past.promises.time().time_since_epoch().count())};
 }
 
-// Looks at what a past has left. What was uncertain is certain then.
+// Examines what a past has left, which resolves what was uncertain.
 Found look_back(Past& past) {
   Found found = look(past.files);
   if (!found.complaints.empty()) return found;
   append(found.complaints, past.promises.broken_by(found.records), "a promise is broken");
-  if (found.complaints.empty()) past.promises.settle_on(list_of(found.records));
+  if (found.complaints.empty()) past.promises.resolve_to(list_of(found.records));
   return found;
 }
 
-// Whether the life was told that nothing had changed, and did nothing else.
+// Whether the life got an error that excludes any change, and did nothing else.
 bool was_only_refused(const Life& life) {
   bool refused = false;
   for (const std::string& text : life.words) {
@@ -132,20 +132,20 @@ std::string story_of(const Past& past) {
   }
   if (const auto trace = past.files.find(trace_file); trace != past.files.end()) {
     story << "--- trace\n";
-    for (const char c : trace->second) story << (c == '\0' ? '?' : c);  // a hole in it
+    for (const char c : trace->second) story << (c == '\0' ? '?' : c);  // a hole in the trace
   }
   return story.str();
 }
 
 void remember(Past& past, const Life& life, const Place& place) {
-  past.promises.hear(life.words);
+  past.promises.read(life.words);
   past.lives.push_back(life.words);
   past.files = place.files();
 }
 
 enum class Trace { is_judged, is_not_judged };
 
-// The life after, in which nothing goes wrong, by who finds this.
+// The life after it, in which nothing goes wrong.
 void recover(Past& past, const Found& before, Trace trace, Complaints& complaints) {
   const Place place{past.files};
   const auto arguments = arguments_of_next_life(past, before.records, "exit");
@@ -164,7 +164,8 @@ void recover(Past& past, const Found& before, Trace trace, Complaints& complaint
   }
 }
 
-// Whether the trace cannot be written for good. It lacks what happened then; all else goes on.
+// Whether the trace can never be written again. It lacks what happened since; everything else
+// continues.
 bool spoils_trace(const Life& life, const Fault& fault) {
   if (fault.scope == Fault::Scope::once) return false;
   for (const std::string& text : life.words) {
@@ -174,7 +175,7 @@ bool spoils_trace(const Life& life, const Fault& fault) {
   return false;
 }
 
-// What the life that was struck has to show for it.
+// Judges the struck life.
 Complaints fault_of(const Life& life, const Fault& fault) {
   Complaints complaints;
   const bool should_die = fault.kills() || (has(life.words, "refused") && life.was_killed());
@@ -183,7 +184,8 @@ Complaints fault_of(const Life& life, const Fault& fault) {
   if (should_die != life.was_killed() || (!should_die && !life.has_exited())) {
     complaints.push_back("it ended with status " + std::to_string(life.status));
   }
-  // What fails once is tried again (RULES X3), unless it was refused; a trace holds nothing up.
+  // What fails once is retried (RULES X3), unless the call was rejected. A trace never holds up
+  // anything.
   const bool trace_alone = fault.scope == Fault::Scope::file && spoils_trace(life, fault);
   const bool gave_up = has(life.words, "gave") || has(life.words, "unstopped");
   if (gave_up && (fault.scope == Fault::Scope::once || trace_alone)) {
@@ -266,7 +268,7 @@ Verdict cut_power(const Past& past,
   Words words;
   std::istringstream lines{said};
   for (std::string line; std::getline(lines, line);) words.push_back(line);
-  here.promises.hear(words);
+  here.promises.read(words);
   here.lives.push_back(words);
   std::mt19937 random{seed};
   here.files = disk.after_cut(kept, random);

@@ -1,5 +1,5 @@
-// A life that a fault strikes, or a power cut ends, and the life after it, in which all must be
-// well: both are judged by their words, by the state that they leave, and by their trace.
+// A life that a fault strikes or a power cut ends, and the life after it, in which nothing goes
+// wrong. Both are judged by the lines they print, the state they leave and their trace.
 #pragma once
 
 #include <optional>
@@ -15,7 +15,7 @@ namespace dutiful::faults {
 
 inline constexpr const char* trace_file = "trace.jsonl";
 
-// What lives before have left, and said.
+// The files that earlier lives left, and the lines they printed.
 struct Past {
   Files files{};
   Promises promises{};
@@ -24,24 +24,23 @@ struct Past {
 
 struct Verdict {
   Complaints complaints{};
-  bool refused = false;  // the life that was struck was told so, or could not begin
-  std::string story{};   // what was said, and the trace: for whoever has to find out why
+  bool refused = false;  // the struck life got an error, or could not begin
+  std::string story{};   // the printed lines and the trace, to find out why
 };
 
-// The life that follows: of who has no past, the whole script; else the one that recovers, by what
-// it finds. Logs its calls.
+// Runs the next life and returns its calls: the whole script if there is no past, otherwise a
+// recovery from what it finds.
 [[nodiscard]] std::vector<LoggedCall> calls_of_next_life(const Past& past);
 
-// The past of whoever is struck so.
+// The past after a next life struck by that fault.
 [[nodiscard]] Past struck_by(const Past& past, const Fault& fault);
 
-// Lets the life that follows be struck, and then recovers. See victim.cc for the manner.
+// Runs the next life with the fault, then recovers. victim.cc describes the manner.
 [[nodiscard]] Verdict suffer(const Past& past, const Fault& fault, const std::string& manner);
 
-// Cuts the power in the life that follows, whose calls and words are those of the log up to there,
-// and recovers from what the cut leaves. A trace that lies `elsewhere` loses nothing. One that lies
-// `here` may be torn, and is not judged: the scheduler sets one aside that has become malformed,
-// and goes on with another.
+// Cuts the power in the next life, whose calls and lines are those of the log up to there, and
+// recovers from what is left. A trace that lies `elsewhere` loses nothing. One that lies `here` may
+// be torn and is not judged: the scheduler sets a malformed trace aside and continues with another.
 enum class TraceLies { elsewhere, here };
 [[nodiscard]] Verdict cut_power(const Past& past,
                                 const std::vector<LoggedCall>& log,

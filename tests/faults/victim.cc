@@ -1,27 +1,27 @@
-// The process that suffers: a scheduler with its state and its trace in a directory, whose clock
-// and callbacks a script drives, so that each life makes the same calls on its files.
+// The process under test: a scheduler with its state and its trace in a directory. A script drives
+// its clock and its callbacks, so that each life makes the same calls on its files.
 //
 //   victim DIRECTORY MANNER live
 //   victim DIRECTORY MANNER recover LIST MILLISECONDS
 //
-// `live` begins with nothing and goes through three lists; `recover` goes on at that instant with
-// what is there. It says what has happened, a line each, and whoever has heard a line may rely on
-// it:
+// `live` begins with an empty directory and registers three lists. `recover` continues at that
+// instant with the existing files. It prints a line for everything that has happened, and each line
+// is a promise:
 //
 //   time MILLISECONDS                           the clock is about to show this
 //   initializing LIST, initialized LIST         initialize() is called, has returned
-//   refused LIST HOW ERROR                      … has thrown; HOW is `certain`, or `in-doubt`
+//   refused LIST HOW ERROR                      … has thrown; HOW is `certain` or `in-doubt`
 //   started TASK REASON ATTEMPT PULSE STARTED   the callback has begun
 //   returned TASK OUTCOME                       … is about to return or to throw
-//   ended TASK OUTCOME                          the scheduler tells that it has ended
+//   ended TASK OUTCOME                          the scheduler reports its end
 //   stopping, stopped, unstopped ERROR          stop() is called, has returned, has thrown
-//   unmade ERROR                                there is no scheduler: its trace is in the way
+//   unmade ERROR                                there is no scheduler, because of its trace
 //   gave up                                     the store has failed again and again
-//   done                                        all is closed; nothing else follows
+//   done                                        everything is closed; no line follows
 //
-// The manner is what it does when it is refused: `exit`; `again`: tries once more; `die`: kills
-// itself before anything can be put right. Two more are for the judge to catch: `hasty` says that
-// runs have ended when they return, and `denying` says that its first list was refused.
+// The manner is what it does when a list is rejected: `exit`; `again`: retries once; `die`: kills
+// itself before anything can be repaired. Two more must be caught by the judge: `hasty` prints that
+// a run has ended when its callback returns, and `denying` prints that its first list was rejected.
 
 #include <algorithm>
 #include <condition_variable>
@@ -65,7 +65,7 @@ std::string text_of(const Event& event, std::string_view name) {
   return "";
 }
 
-// Whether it says that the change may have happened all the same.
+// Whether the change may have happened nevertheless.
 bool is_in_doubt(const Error& error) {
   const auto* failure = dynamic_cast<const StoreError*>(&error);
   return failure != nullptr && failure->in_doubt();
@@ -117,8 +117,8 @@ class Victim {
     say("initialized " + name);
   }
 
-  // Lets what is due now start, and all that runs end, one after the other.
-  void settle() {
+  // Starts everything that is due now, then ends all runs one after the other.
+  void finish_runs() {
     clock_->set(clock_->now());
     do {
       while (const auto task = first_running()) end(*task);
@@ -130,7 +130,7 @@ class Victim {
     await([&] { return !running_.contains(task); });
   }
 
-  // Waits until these have begun.
+  // Waits until these callbacks have begun.
   void expect(const std::set<std::string>& tasks) {
     await([&] { return std::includes(begun_.begin(), begun_.end(), tasks.begin(), tasks.end()); });
   }
@@ -150,11 +150,11 @@ class Victim {
       changed_.notify_all();
     }};
     {
-      // Until then, the delays of a store that fails are longer.
+      // Until then, the retry delays of a failing store keep growing.
       std::unique_lock lock{mutex_};
       changed_.wait(lock, [&] { return over || std::exchange(stop_requested_, false); });
     }
-    // It waits for what runs, and for a store that fails, but for that not for ever.
+    // stop() waits for runs, and for a failing store, but not for ever for the store.
     for (bool runs = true; runs;) {
       tries_left_ = tries_max_of_stop;
       await([&] { return over || !begun_.empty(); });
@@ -176,7 +176,7 @@ class Victim {
   void advance_to_minute() {
     advance_to(std::chrono::floor<std::chrono::minutes>(clock_->now()) + 1min);
   }
-  // To the retry of what failed in this life, if anything did, which is let end.
+  // Advances to the retry of a task that failed in this life, if any, and lets it end.
   void retry() {
     std::optional<Instant> retry;
     {
@@ -186,14 +186,14 @@ class Victim {
     if (!retry) return;
     advance_to(*retry);
     expect({"shaky"});
-    settle();
+    finish_runs();
   }
 
  private:
-  // A store that has failed so often in a row is not waited for any longer: the theory allows a
-  // minute, and the store's own delays, each twice the one before, add up to half of one.
+  // After this many failures in a row, a store is given up: the theory allows a minute, and the
+  // store's delays, which double each time, add up to half of it.
   static constexpr int tries_max = 8;
-  static constexpr int tries_max_of_stop = 1000;  // which gives up by itself
+  static constexpr int tries_max_of_stop = 1000;  // stop() gives up by itself
 
   void make_scheduler() {
     for (int tries_left = manner_ == "again" ? 2 : 0;; --tries_left) {
@@ -248,7 +248,7 @@ class Victim {
     const std::string task = text_of(event, "taskName");
     if (event.name == "TaskRunStarted") {
       running_.insert(task);
-      if (task == "shaky") retry_at_.reset();  // which is the only one to fail
+      if (task == "shaky") retry_at_.reset();  // only shaky ever fails
     }
     if (event.name == "TaskRunCompleted" || event.name == "TaskRunFailed") {
       const bool failed = event.name == "TaskRunFailed";
@@ -258,13 +258,13 @@ class Victim {
     }
     if (event.name == "SchedulerStopRequested") {
       stop_requested_ = true;
-      try_again_at_.reset();  // it is tried at once
+      try_again_at_.reset();  // it is retried at once
     }
     if (event.name == "StoreFailed") try_again_at_ = at(text_of(event, "nextTryAt"));
     changed_.notify_all();
   }
 
-  // Waits until it holds.
+  // Waits until the condition holds.
   template <typename Condition>
   void await(Condition condition) {
     while (true) {
@@ -278,7 +278,7 @@ class Victim {
     tries_left_ = tries_max;
   }
 
-  // A store that has failed is given the time that it asks for. Says whether there was one.
+  // Advances by the retry delay of a failed store. Returns whether there was one.
   bool gave_store_time() {
     std::optional<Instant> again;
     {
@@ -307,28 +307,28 @@ class Victim {
   std::shared_ptr<ManualClock> clock_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::set<std::string> running_;   // by the scheduler's events
-  std::set<std::string> begun_;     // by the callbacks
+  std::set<std::string> running_;   // according to the events
+  std::set<std::string> begun_;     // according to the callbacks
   std::set<std::string> released_;  // runs that may end
   std::optional<Instant> retry_at_;
   std::optional<Instant> try_again_at_;
   bool stop_requested_ = false;
   int tries_left_ = tries_max;
-  std::optional<Scheduler> scheduler_;  // the last: its threads use the rest
+  std::optional<Scheduler> scheduler_;  // declared last, because its threads use the rest
 };
 
-// Begins in a minute of every task, so they boot.
+// Begins in a minute that matches every task, so they boot.
 void live(Victim& victim) {
   victim.initialize("X");
-  victim.settle();
+  victim.finish_runs();
   victim.retry();
   victim.advance_to_minute();
   victim.expect({"dropped", "shaky", "steady"});
-  victim.settle();
+  victim.finish_runs();
   victim.stop();
 
   victim.initialize("Y");
-  victim.settle();
+  victim.finish_runs();
   victim.retry();
   victim.advance_to_minute();
   victim.expect({"late", "shaky", "steady"});
@@ -336,7 +336,7 @@ void live(Victim& victim) {
 
   // While two of them run.
   victim.initialize("Z");
-  victim.settle();
+  victim.finish_runs();
   victim.retry();
   victim.stop();
 }
@@ -345,11 +345,11 @@ void recover(Victim& victim, const std::string& list) {
   std::set<std::string> tasks;
   for (const Listed& task : lists().at(list)) tasks.insert(task.name);
   victim.initialize(list);
-  victim.settle();
+  victim.finish_runs();
   victim.retry();
   victim.advance_to_minute();
   victim.expect(tasks);
-  victim.settle();
+  victim.finish_runs();
   victim.retry();
   victim.stop();
 }

@@ -12,7 +12,7 @@
 namespace dutiful::faults {
 namespace {
 
-// Past the functions of the shim, which would watch this.
+// Bypasses the shim, which would watch this call.
 void write_all(int descriptor, std::string_view text) {
   while (!text.empty()) {
     const long written = syscall(SYS_write, descriptor, text.data(), text.size());
@@ -51,7 +51,7 @@ std::optional<std::string> Watcher::name_of(const char* path) const {
   if (directory_.empty() || !rest.starts_with(directory_)) return std::nullopt;
   rest.remove_prefix(directory_.size());
   if (rest.empty()) return std::string{the_directory};
-  if (!rest.starts_with('/')) return std::nullopt;  // a neighbour whose name begins the same
+  if (!rest.starts_with('/')) return std::nullopt;  // another directory whose name begins the same
   rest.remove_prefix(1);
   return std::string{rest.empty() ? the_directory : rest};
 }
@@ -66,7 +66,7 @@ std::optional<Fault> Watcher::fault_for(const Call& call) {
   if (!fault_ || calls_ < fault_->at) return std::nullopt;
   if (calls_ == fault_->at) {
     strike(call);
-    // A disk that is full was not so from the first byte on.
+    // The disk was not full from the first byte on.
     if (fault_->scope == Fault::Scope::disk && fault_->error == ENOSPC &&
         call.kind == Kind::write && call.size > 1) {
       return Fault{.at = calls_, .deed = Fault::Deed::shorten};

@@ -1,8 +1,8 @@
-// Watches the calls of this process on the files of its state: counts them, logs them, and lets the
-// one that is to go wrong go wrong.
+// Watches the calls of this process on the files of its state: counts them, logs them, and makes
+// the chosen one go wrong.
 //
-// It does not perform syncs: the kernel keeps what a killed process has written, and of what a
-// power cut would leave, the log tells (disk.h). So thousands of lives are tried in a minute.
+// It does not perform syncs: the kernel keeps what a killed process has written, and the log shows
+// what a power cut would leave (disk.h). So thousands of lives can be tried in a minute.
 #pragma once
 
 #include <cerrno>
@@ -21,33 +21,33 @@ namespace dutiful::faults {
 
 class Watcher {
  public:
-  // The one of this process, as its environment wants it. Never destroyed: files are closed by
-  // what is destroyed last.
+  // The watcher of this process, configured by its environment. Never destroyed, because files are
+  // closed until the very end of the process.
   static Watcher& instance();
 
-  // Whoever calls one of these has it locked, so that calls are in the log in the order in which
-  // they took effect.
+  // Callers of the functions below hold this lock, so that the log has the calls in the order in
+  // which they took effect.
   [[nodiscard]] std::unique_lock<std::mutex> lock() { return std::unique_lock{mutex_}; }
 
-  // The name of a file of the state, by its path; nothing where it is none of them.
+  // The name of a file of the state by its path; nothing for any other file.
   [[nodiscard]] std::optional<std::string> name_of(const char* path) const;
   // The same by a descriptor.
   [[nodiscard]] std::optional<std::string> name_of(int descriptor) const;
   void opened(int descriptor, std::string name) { names_[descriptor] = std::move(name); }
   void closed(int descriptor) { names_.erase(descriptor); }
 
-  // Makes a call: `perform(size)` does, with so many of its bytes, and returns what the call
-  // returns, with errno.
+  // Makes a call. `perform(size)` performs it with that many bytes and returns its result, with
+  // errno.
   template <typename Perform>
   ssize_t make(Call call, Perform perform);
 
-  // A line on standard output: logged, never in the way.
+  // Logs a line on standard output.
   void said(std::string text);
 
  private:
   Watcher();
 
-  // What becomes of the call that is about to be made.
+  // The fault of the call that is about to be made.
   std::optional<Fault> fault_for(const Call& call);
   void strike(const Call& call);
   void write_log(const LoggedCall& logged) const;
@@ -56,7 +56,7 @@ class Watcher {
   std::mutex mutex_;
   std::string directory_;
   std::optional<Fault> fault_;
-  std::optional<Call> struck_;  // the first call that it struck
+  std::optional<Call> struck_;  // the first call that the fault struck
   int log_ = -1;
   std::uint64_t calls_ = 0;
   std::unordered_map<int, std::string> names_;  // by descriptor
@@ -72,7 +72,7 @@ ssize_t Watcher::make(Call call, Perform perform) {
     die();
   }
   if (fault && fault->deed == Deed::fail) {
-    if (call.kind == Kind::close) (void)perform(0);  // it is closed all the same
+    if (call.kind == Kind::close) (void)perform(0);  // a failed close still closes
     write_log({.number = calls_, .succeeded = false, .call = std::move(call)});
     errno = fault->error;
     return -1;

@@ -1,4 +1,4 @@
-// What a victim says (victim.cc), read.
+// The lines that a victim prints (victim.cc).
 #pragma once
 
 #include <sstream>
@@ -7,9 +7,9 @@
 
 namespace dutiful::faults {
 
-using Words = std::vector<std::string>;  // lines, in the order in which they were said
+using Words = std::vector<std::string>;  // lines, in order
 
-// A line's first word, and those that follow.
+// The first word of a line and the others.
 struct Line {
   explicit Line(const std::string& text) {
     std::istringstream in{text};

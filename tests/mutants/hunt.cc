@@ -1,4 +1,4 @@
-// Hunts a mutant: tries worlds until the theory finds that it breaks an axiom.
+// Hunts a mutant: tries simulated worlds until the judge finds that it breaks the axiom.
 //
 //   hunt_NAME AXIOM
 

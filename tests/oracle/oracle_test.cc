@@ -38,7 +38,7 @@ Result dutiful(const std::vector<std::string>& arguments) {
   return {status, out.str(), err.str()};
 }
 
-// C1, C2, C4, C5, T1-T5, as the commands `next` and `prev` show them.
+// C1, C2, C4, C5, T1-T5, as shown by the commands `next` and `prev`.
 TEST(Oracle, next_and_prev_agree_on_every_case) {
   const auto cases = read_lines("next.jsonl");
   ASSERT_EQ(cases.size(), 600);
@@ -69,8 +69,8 @@ TEST(Oracle, next_and_prev_agree_on_every_case) {
   }
 }
 
-// T1-T5: the answers of the same cases are pulses that follow each other, and so are those of a
-// loop over next() behind them.
+// T1-T5: the answers in these cases are consecutive pulses, and so are the results of a loop over
+// next() after them.
 TEST(Oracle, count_agrees_on_every_case) {
   for (const auto& expected : read_lines("next.jsonl")) {
     const auto cron = CronExpression::parse(expected["expr"].get<std::string>());
@@ -97,7 +97,7 @@ TEST(Oracle, count_agrees_on_every_case) {
   }
 }
 
-// C3, C6: the field that is blamed, and an equivalent that means the same.
+// C3, C6: the field at fault, and an equivalent with the same meaning.
 TEST(Oracle, every_invalid_expression_is_rejected_for_its_reason) {
   const auto cases = read_lines("invalid.jsonl");
   ASSERT_EQ(cases.size(), 80);
@@ -112,7 +112,7 @@ TEST(Oracle, every_invalid_expression_is_rejected_for_its_reason) {
       EXPECT_EQ(error.expression(), text);
       if (!expected.contains("equivalent")) continue;
 
-      // The message ends with the equivalent: of the field, or of the whole expression.
+      // The message ends with the equivalent of the field or of the whole expression.
       const auto& details = error.details();
       ASSERT_FALSE(details.equivalent.empty()) << error.what();
       EXPECT_TRUE(std::string{error.what()}.ends_with(' ' + details.equivalent)) << error.what();
@@ -123,7 +123,7 @@ TEST(Oracle, every_invalid_expression_is_rejected_for_its_reason) {
   }
 }
 
-// H1-H10: the verdict on every trace, the axioms, and the line of the offending event.
+// H1-H10: the verdict on every trace, the axioms, and the line of the violating event.
 TEST(Oracle, verify_judges_every_trace) {
   const auto cases = read_lines("traces.jsonl");
   ASSERT_EQ(cases.size(), 60);
@@ -143,7 +143,7 @@ TEST(Oracle, verify_judges_every_trace) {
                                                   : Exit::usage);
     EXPECT_EQ(verdict.value("line", 0), expected.value("line", 0)) << result.out;
 
-    // `S4|EA6` means that either will do.
+    // `S4|EA6` means that either is accepted.
     const auto lines = expected.value("at", nlohmann::json::object());
     std::set<std::string> found;
     for (const auto& violation : verdict["violations"]) {

@@ -1,4 +1,4 @@
-// The scenarios of the oracle, played by the real engine in virtual time (tests/data).
+// The scenarios of the oracle (tests/data), played by the real engine in virtual time.
 
 #include <fstream>
 
@@ -19,7 +19,7 @@ class Events : public TraceSink {
   std::vector<TracedEvent> events;
 };
 
-// An event as one line: its instant, name and task; then what else counts.
+// An event as one line: its instant, name and task, then the rest that is compared.
 struct Line {
   std::string at;
   std::string task;  // empty for the scheduler's own events
@@ -55,7 +55,7 @@ Line line_of(const json& event) {
   return {event["at"], event.value("task", ""), text};
 }
 
-// The order between different tasks at one instant does not count.
+// The order of different tasks at one instant does not matter.
 std::string normalised(std::vector<Line> lines) {
   const auto is_lifecycle = [](const Line& line) { return line.task.empty(); };
   for (auto begin = lines.begin(); begin != lines.end();) {
@@ -77,7 +77,7 @@ std::string normalised(std::vector<Line> lines) {
   return text;
 }
 
-TEST(Scenarios, of_the_oracle_are_played_as_expected) {
+TEST(Scenarios, of_the_oracle_have_the_expected_results) {
   std::ifstream file{DUTIFUL_TEST_DATA "/scenarios.jsonl"};
   int played = 0;
   for (std::string text; std::getline(file, text); ++played) {

@@ -1,4 +1,4 @@
-// What every store promises (RULES P1, P4, P5, P6).
+// The contract of every store (RULES P1, P4, P5, P6).
 
 #include <algorithm>
 #include <functional>
@@ -14,7 +14,7 @@
 namespace dutiful {
 namespace {
 
-// A kind of store: opens the same state again and again.
+// A kind of store. Opens the same state again and again.
 struct Kind {
   std::string name;
   std::function<std::function<std::unique_ptr<Store>()>()> make;
@@ -101,7 +101,7 @@ TEST_P(Stores, keep_every_field_of_the_progress) {
       const auto rows = store->replace(plan_of(store->load().records, task("a")), scheduler += 'x');
       const RowUpdate update{rows[0], progress};
       store->commit({&update, 1});
-      store->commit({&update, 1});  // the same twice is safe
+      store->commit({&update, 1});  // writing the same twice is safe
     }
     EXPECT_EQ(open()->load().records.at(0).progress, progress);
   }
@@ -139,7 +139,7 @@ TEST_P(Stores, keep_the_fence_beyond_the_tasks) {
   EXPECT_EQ(open()->load(), (StoredState{.records = {}, .fence = 5'000'000'001}));
 }
 
-// V: names are bytes, and come back as they were.
+// V: names are bytes and are read back unchanged.
 TEST_P(Stores, keep_names_of_any_bytes) {
   const std::string name("a\0b\xff\n'\"; DROP TABLE task", 24);
   open()->replace(plan_of({}, task(name)), "first");
@@ -147,7 +147,7 @@ TEST_P(Stores, keep_names_of_any_bytes) {
 }
 
 // P6
-TEST_P(Stores, belong_to_one_at_a_time) {
+TEST_P(Stores, are_held_by_one_scheduler_at_a_time) {
   auto first = open();
   EXPECT_THROW((void)open(), StateHeldError);
   first.reset();

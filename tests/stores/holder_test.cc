@@ -29,7 +29,7 @@
 namespace dutiful {
 namespace {
 
-using Answer = Service::Answer;
+using Answer = HolderStatus::Answer;
 
 class Holding : public testing::Test {
  protected:
@@ -48,8 +48,8 @@ class Holding : public testing::Test {
     }
     char byte = 0;
     EXPECT_EQ(read(ready[0], &byte, 1), 1);
-    EXPECT_EQ(read_service(state).answer, Answer::held);
-    EXPECT_EQ(read_service(state).holder.value().process, child);
+    EXPECT_EQ(read_holder_status(state).answer, Answer::held);
+    EXPECT_EQ(read_holder_status(state).holder.value().process, child);
     kill(child, SIGKILL);
     waitpid(child, nullptr, 0);
     close(ready[0]);
@@ -58,46 +58,46 @@ class Holding : public testing::Test {
   }
 };
 
-TEST_F(Holding, is_seen_by_others_from_its_beginning_to_its_end) {
-  EXPECT_EQ(read_service(state), Service{});
+TEST_F(Holding, is_visible_to_others_from_beginning_to_end) {
+  EXPECT_EQ(read_holder_status(state), HolderStatus{});
   {
     const Instant before = std::chrono::floor<Duration>(std::chrono::system_clock::now());
     const Ownership held{state};
-    const Service service = read_service(state);
-    EXPECT_EQ(service.answer, Answer::held);
-    ASSERT_TRUE(service.holder);
-    EXPECT_EQ(service.holder->process, getpid());
-    EXPECT_GE(service.holder->since, before);
-    EXPECT_EQ(service.holder->host, host_name());
+    const HolderStatus status = read_holder_status(state);
+    EXPECT_EQ(status.answer, Answer::held);
+    ASSERT_TRUE(status.holder);
+    EXPECT_EQ(status.holder->process, getpid());
+    EXPECT_GE(status.holder->since, before);
+    EXPECT_EQ(status.holder->host, host_name());
   }
-  EXPECT_EQ(read_service(state), Service{});  // it ended well, and there is nothing to tell of it
+  EXPECT_EQ(read_holder_status(state), HolderStatus{});  // it ended normally, so no name is left
 }
 
-TEST_F(Holding, ends_with_its_process_whose_name_stays) {
+TEST_F(Holding, ends_with_its_process_and_leaves_its_name) {
   const pid_t killed = hold_and_be_killed();
-  const Service service = read_service(state);
-  EXPECT_EQ(service.answer, Answer::free);
-  ASSERT_TRUE(service.holder);
-  EXPECT_EQ(service.holder->process, killed);
+  const HolderStatus status = read_holder_status(state);
+  EXPECT_EQ(status.answer, Answer::free);
+  ASSERT_TRUE(status.holder);
+  EXPECT_EQ(status.holder->process, killed);
 }
 
-TEST_F(Holding, is_not_believed_of_a_living_process_that_only_has_the_number) {
+TEST_F(Holding, is_not_assumed_because_a_process_has_the_same_number) {
   const Holder us{.process = getpid(), .since = at("2025-03-03T10:00:00Z"), .host = "here"};
   std::ofstream{owner_file_of(state)} << to_text(us);
-  const Service service = read_service(state);
-  EXPECT_EQ(service.answer, Answer::free);
-  EXPECT_EQ(service.holder, us);
+  const HolderStatus status = read_holder_status(state);
+  EXPECT_EQ(status.answer, Answer::free);
+  EXPECT_EQ(status.holder, us);
 }
 
-TEST_F(Holding, is_seen_through_a_link) {
+TEST_F(Holding, is_visible_through_a_link) {
   std::ofstream{state} << "";
   std::filesystem::create_symlink(state, directory.file("link.db"));
   const Ownership held{state};
-  EXPECT_EQ(read_service(directory.file("link.db")).answer, Answer::held);
+  EXPECT_EQ(read_holder_status(directory.file("link.db")).answer, Answer::held);
 }
 
-// Also before the file is there that the link leads to.
-TEST_F(Holding, is_seen_through_a_link_to_what_is_only_to_be_made) {
+// Even before the link's target exists.
+TEST_F(Holding, is_visible_through_a_link_made_before_its_target) {
   std::filesystem::create_directory(directory.file("data"));
   const std::string target = directory.file("data/real.db");
   std::filesystem::create_symlink("data/real.db", state);
@@ -108,23 +108,23 @@ TEST_F(Holding, is_seen_through_a_link_to_what_is_only_to_be_made) {
   const Ownership held{link};
   EXPECT_TRUE(std::filesystem::exists(target));
   for (const std::string& name : {link, state, target}) {
-    EXPECT_EQ(read_service(name).answer, Answer::held) << name;
+    EXPECT_EQ(read_holder_status(name).answer, Answer::held) << name;
     EXPECT_EQ(file_beside(name, "-history"), before) << name;
   }
 }
 
-TEST_F(Holding, is_refused_by_links_in_a_circle) {
+TEST_F(Holding, is_impossible_through_a_cycle_of_links) {
   std::filesystem::create_symlink("link.db", state);
   std::filesystem::create_symlink("state.db", directory.file("link.db"));
   EXPECT_THROW(Ownership{state}, StoreError);
 }
 
-TEST_F(Holding, is_never_kept_from_anybody_by_those_who_ask) {
+TEST_F(Holding, is_not_prevented_by_readers) {
   std::atomic<bool> done = false;
   std::atomic<int> asked = 0;
   std::thread asking{[&] {
     while (!done) {
-      (void)read_service(state);
+      (void)read_holder_status(state);
       ++asked;
     }
   }};
@@ -135,7 +135,7 @@ TEST_F(Holding, is_never_kept_from_anybody_by_those_who_ask) {
   asking.join();
 }
 
-// What several processes have seen, in memory that they share.
+// What several processes have seen, in shared memory.
 struct Seen {
   std::atomic<int> holders = 0;
   std::atomic<int> times = 0;
@@ -144,7 +144,7 @@ struct Seen {
   std::atomic<int> without_state = 0;
 };
 
-// So often, but not for longer, where the machine is busy and a yield costs much.
+// At most this many times, and not longer than this if the machine is busy and a yield is slow.
 constexpr int times_each = 600;
 constexpr std::chrono::seconds time_each{3};
 
@@ -154,8 +154,8 @@ void hold_again_and_again(const std::string& state, Seen& seen) {
     try {
       const Ownership held{state};
       if (++seen.holders != 1) ++seen.overlaps;
-      if (read_service(state).answer != Answer::held) ++seen.without_name;
-      // As somebody does who clears away: others may now come as far as the state.
+      if (read_holder_status(state).answer != Answer::held) ++seen.without_name;
+      // As someone does who cleans up. From now on others get as far as the state.
       unlink(owner_file_of(state).c_str());
       for (int others = 0; others < 5; ++others) std::this_thread::yield();
       if (!std::filesystem::exists(state)) ++seen.without_state;
@@ -169,9 +169,9 @@ void hold_again_and_again(const std::string& state, Seen& seen) {
   }
 }
 
-// Who gives up removes what it has made, perhaps while another is about to lock it: whoever holds
-// the state holds it by the files that are there.
-TEST_F(Holding, is_had_by_one_process_at_a_time_also_while_others_remove_it) {
+// A process that gives up removes the files it created, perhaps while another is about to lock
+// them. The holder of the state always holds the files that exist.
+TEST_F(Holding, is_exclusive_even_while_others_remove_files) {
   void* shared =
       mmap(nullptr, sizeof(Seen), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   ASSERT_NE(shared, MAP_FAILED);
@@ -189,8 +189,8 @@ TEST_F(Holding, is_had_by_one_process_at_a_time_also_while_others_remove_it) {
       _exit(0);
     }
   }
-  // Each is stopped anywhere, also between the opening of a file and its lock, while the others go
-  // on.
+  // Each process is stopped at an arbitrary point, such as between opening a file and locking it,
+  // while the others continue.
   for (int stops = 0; !processes.empty(); ++stops) {
     const auto process = processes.begin() + stops % std::ssize(processes);
     kill(*process, SIGSTOP);
@@ -209,12 +209,12 @@ TEST_F(Holding, is_had_by_one_process_at_a_time_also_while_others_remove_it) {
   munmap(shared, sizeof(Seen));
 }
 
-TEST_F(Holding, leaves_nothing_that_it_has_made_and_nobody_has_used) {
+TEST_F(Holding, removes_the_files_that_it_created_and_no_one_used) {
   { const Ownership held{state}; }
   EXPECT_TRUE(std::filesystem::is_empty(directory.file("")));
 }
 
-TEST_F(Holding, leaves_what_was_there_what_is_not_empty_and_what_has_a_log) {
+TEST_F(Holding, keeps_files_that_existed_or_are_not_empty_or_have_a_log) {
   std::ofstream{state} << "";
   { const Ownership held{state}; }
   EXPECT_TRUE(std::filesystem::exists(state));
@@ -234,10 +234,10 @@ TEST_F(Holding, leaves_what_was_there_what_is_not_empty_and_what_has_a_log) {
   EXPECT_TRUE(std::filesystem::exists(logged));
 }
 
-// Destroyed after all that is made once main() has begun.
+// Destroyed after everything that is created in main().
 std::optional<Ownership> held_to_the_end;
 
-TEST_F(Holding, may_end_with_the_objects_of_a_program) {
+TEST_F(Holding, may_last_until_globals_are_destroyed) {
   const auto hold_and_exit = [&] {
     held_to_the_end.emplace(state);
     std::exit(0);
@@ -246,23 +246,23 @@ TEST_F(Holding, may_end_with_the_objects_of_a_program) {
   EXPECT_TRUE(std::filesystem::is_empty(directory.file("")));
 }
 
-// In a process of its own: to look at the state's own lock closes a descriptor of the state.
-TEST_F(Holding, is_seen_though_the_file_that_names_the_holder_is_gone) {
+// In a separate process, because examining the state's own lock closes a descriptor of the state.
+TEST_F(Holding, is_visible_without_the_file_that_names_the_holder) {
   Ownership held{state};
   held.confirm();
   std::filesystem::remove(owner_file_of(state));
   const pid_t reader = fork();
   if (reader == 0) {
-    const Service service = read_service(state);
-    _exit(service.answer == Answer::held && !service.holder ? 0 : 1);
+    const HolderStatus status = read_holder_status(state);
+    _exit(status.answer == Answer::held && !status.holder ? 0 : 1);
   }
   int status = 0;
   waitpid(reader, &status, 0);
   EXPECT_EQ(status, 0);
 }
 
-TEST_F(Holding, may_be_nobodys_business) {
-  if (geteuid() != 0) GTEST_SKIP() << "needs root, to become somebody else";
+TEST_F(Holding, may_be_hidden_by_permissions) {
+  if (geteuid() != 0) GTEST_SKIP() << "needs root to become another user";
   {
     Ownership held{state};
     held.confirm();
@@ -272,9 +272,10 @@ TEST_F(Holding, may_be_nobodys_business) {
   const pid_t reader = fork();
   if (reader == 0) {
     if (setgid(65534) != 0 || setuid(65534) != 0) _exit(2);
-    const Service service = read_service(state);
-    const bool told = service.trouble.find("Permission denied; ask as root") != std::string::npos;
-    _exit(service.answer == Answer::unknown && told ? 0 : 1);
+    const HolderStatus status = read_holder_status(state);
+    const bool explained =
+        status.trouble.find("Permission denied; ask as root") != std::string::npos;
+    _exit(status.answer == Answer::unknown && explained ? 0 : 1);
   }
   int status = 0;
   waitpid(reader, &status, 0);
@@ -289,7 +290,7 @@ TEST(Holder, is_read_as_it_was_written) {
   EXPECT_EQ(parse_holder(to_text(nowhere)), nowhere);
 }
 
-TEST(Holder, is_nobody_in_a_text_that_is_something_else) {
+TEST(Holder, is_not_read_from_other_text) {
   for (const char* text : {"",
                            "process",
                            "process x since 2025-03-03T10:00:00.000Z",

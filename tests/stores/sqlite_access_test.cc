@@ -1,4 +1,4 @@
-// Who may read and write the file of a state, and what the others are told.
+// Who may read and write the file of a state, and the errors for everyone else.
 
 #include <array>
 #include <filesystem>
@@ -17,10 +17,10 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-// What somebody who is not root is told, for root may write anywhere.
+// The errors that a user other than root gets; root may write anywhere.
 class Unprivileged : public Sqlite {
  protected:
-  // The error of `call` in a process of its own, with the rights of nobody.
+  // The error of `call` in a separate process with the rights of `nobody`.
   template <typename Call>
   std::string error_as_nobody(Call call) {
     int report[2];
@@ -46,7 +46,7 @@ class Unprivileged : public Sqlite {
   }
 };
 
-TEST_F(Unprivileged, is_told_of_a_directory_that_may_not_be_written) {
+TEST_F(Unprivileged, gets_an_error_about_a_read_only_directory) {
   make_state();
   std::filesystem::remove(path + "-owner");
   std::filesystem::permissions(directory.file("."), std::filesystem::perms{0555});
@@ -56,7 +56,7 @@ TEST_F(Unprivileged, is_told_of_a_directory_that_may_not_be_written) {
   std::filesystem::permissions(directory.file("."), std::filesystem::perms{0755});
 }
 
-TEST_F(Unprivileged, is_told_of_a_state_that_may_not_be_written) {
+TEST_F(Unprivileged, gets_an_error_about_a_read_only_state) {
   make_state();
   std::filesystem::permissions(directory.file("."), std::filesystem::perms{0777});
   for (const char* part : {"", "-owner"}) {
@@ -73,8 +73,8 @@ TEST_F(Unprivileged, is_told_of_a_state_that_may_not_be_written) {
   EXPECT_EQ(bytes(), before);
 }
 
-// Not even where its mode would let others.
-TEST_F(Unprivileged, is_not_let_at_the_state_of_another_user) {
+// Not even if its mode allows it.
+TEST_F(Unprivileged, may_not_open_the_state_of_another_user) {
   DUTIFUL_NEEDS_ANOTHER_USER();
   make_state();
   std::filesystem::permissions(directory.file("."), std::filesystem::perms{0777});
@@ -89,8 +89,8 @@ TEST_F(Unprivileged, is_not_let_at_the_state_of_another_user) {
   }
 }
 
-TEST_F(Unprivileged, is_told_who_may_read_a_state) {
-  if (geteuid() != 0) GTEST_SKIP() << "needs root, to become somebody else";
+TEST_F(Unprivileged, gets_an_error_that_says_who_may_read_the_state) {
+  if (geteuid() != 0) GTEST_SKIP() << "needs root to become another user";
   make_state();
   std::filesystem::permissions(directory.file("."), std::filesystem::perms{0755});
   for (const mode_t mode : {0600U, 0644U}) {
@@ -104,8 +104,8 @@ TEST_F(Unprivileged, is_told_who_may_read_a_state) {
               HasSubstr("Permission denied; check the permissions of the directories above it"));
 }
 
-// As a daemon that was killed leaves it: with a log that holds what is newest.
-TEST_F(Unprivileged, reads_a_state_with_a_log_where_that_has_its_index) {
+// As a killed daemon leaves it: with a log that holds the newest changes.
+TEST_F(Unprivileged, reads_a_state_with_a_log_if_the_log_has_its_index) {
   const auto held = open_sqlite_store(path);
   held->replace(plan_of({}, planned("a"), planned("b")), "first");
   std::filesystem::permissions(directory.file("."), std::filesystem::perms{0755});
@@ -124,10 +124,10 @@ TEST_F(Unprivileged, reads_a_state_with_a_log_where_that_has_its_index) {
   };
   EXPECT_EQ(read(path), "no error");
   EXPECT_EQ(read(left), "no error");
-  if (geteuid() != 0) return;  // who owns the directory can make an index
+  if (geteuid() != 0) return;  // the owner of the directory can make an index
   std::filesystem::remove(left + "-shm");
   EXPECT_THAT(read(left), AllOf(HasSubstr("its log has no index"), HasSubstr("; copy \"" + left)));
-  // The log is beside the file, wherever a link to it is.
+  // The log is beside the file, wherever the link to it is.
   TemporaryDirectory elsewhere;
   std::filesystem::permissions(elsewhere.file("."), std::filesystem::perms{0755});
   std::filesystem::create_symlink(left, elsewhere.file("link.db"));
@@ -136,9 +136,9 @@ TEST_F(Unprivileged, reads_a_state_with_a_log_where_that_has_its_index) {
   EXPECT_THAT(read(left), HasSubstr("left.db-wal\", which belongs to it, belongs to root"));
 }
 
-// Its log is empty, but will not be for long.
-TEST_F(Unprivileged, does_not_read_past_the_log_of_a_state_that_somebody_holds) {
-  if (geteuid() != 0) GTEST_SKIP() << "needs root, to become somebody else";
+// Its log is empty, but not for long.
+TEST_F(Unprivileged, does_not_bypass_the_log_of_a_held_state) {
+  if (geteuid() != 0) GTEST_SKIP() << "needs root to become another user";
   make_state();
   AnotherHolder holder{path};
   tamper("PRAGMA wal_checkpoint(TRUNCATE)");
@@ -152,7 +152,7 @@ TEST_F(Unprivileged, does_not_read_past_the_log_of_a_state_that_somebody_holds) 
   holder.be_killed();
 }
 
-TEST_F(Sqlite, can_be_read_by_others_while_it_is_held) {
+TEST_F(Sqlite, keeps_other_programs_able_to_read) {
   make_state();
   const auto held = open_sqlite_store(path);
   tamper("SELECT name, state FROM task JOIN progress ON task = id");
@@ -167,8 +167,8 @@ TEST_F(Sqlite, is_read_while_another_holds_it) {
   EXPECT_EQ(records, holder->load().records);
 }
 
-TEST_F(Sqlite, is_read_by_its_owner_who_may_not_write_the_directory) {
-  if (geteuid() != 0) GTEST_SKIP() << "needs root, to become somebody else";
+TEST_F(Sqlite, can_be_read_by_its_owner_in_a_read_only_directory) {
+  if (geteuid() != 0) GTEST_SKIP() << "needs root to become another user";
   make_state();
   chmod(directory.file("").c_str(), 0755);
   for (const char* part : {"", "-owner"}) {
@@ -188,8 +188,9 @@ TEST_F(Sqlite, is_read_by_its_owner_who_may_not_write_the_directory) {
   EXPECT_EQ(status, 0);
 }
 
-// Whoever looks while it is being made, in another process, finds no tasks in it or all of them.
-TEST_F(Sqlite, that_is_being_made_is_read_as_one_without_tasks) {
+// A reader in another process finds either no tasks or all of them while the state is being
+// created.
+TEST_F(Sqlite, is_read_as_empty_while_it_is_being_created) {
   for (int round = 0; round < 50; ++round) {
     SCOPED_TRACE(round);
     path = directory.file("state" + std::to_string(round));
@@ -203,7 +204,7 @@ TEST_F(Sqlite, that_is_being_made_is_read_as_one_without_tasks) {
     bool has_ended = false;
     std::size_t tasks = 0;
     while (tasks == 0 && trouble == "no error" && !has_ended) {
-      has_ended = waitpid(maker, nullptr, WNOHANG) == maker;  // once more after that
+      has_ended = waitpid(maker, nullptr, WNOHANG) == maker;  // one more look after that
       if (!std::filesystem::exists(path)) continue;
       trouble = error_of<StoreError>([&] { tasks = read_sqlite_state(path).size(); });
     }
@@ -213,7 +214,7 @@ TEST_F(Sqlite, that_is_being_made_is_read_as_one_without_tasks) {
   }
 }
 
-TEST_F(Sqlite, is_not_made_by_reading) {
+TEST_F(Sqlite, is_not_created_by_reading) {
   EXPECT_THAT(error_of<StoreError>([&] { (void)read_sqlite_state(path); }),
               HasSubstr("does not exist"));
   EXPECT_FALSE(std::filesystem::exists(path));

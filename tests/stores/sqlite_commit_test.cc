@@ -1,5 +1,5 @@
-// I2, P4: a change that failed has not happened, also not for whoever opens the state after a
-// crash. If that cannot be made certain, the error says so.
+// I2, P4: a failed change has not happened, not even for a process that opens the state after a
+// crash. If this cannot be ensured, the error says so.
 
 #include <algorithm>
 #include <filesystem>
@@ -17,7 +17,7 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-// What is lost or kept together when the power fails.
+// The unit that a power cut loses or keeps.
 constexpr std::size_t disk_page = 4096;
 
 std::string read_file(const std::string& path) {
@@ -50,7 +50,7 @@ class Commit : public Sqlite {
     store->commit({&update, 1});
   }
 
-  // What the next one finds if this process dies now.
+  // What the next process finds if this one dies now.
   std::vector<TaskRecord> after_a_crash() const { return after_a_crash(read_file(path + "-wal")); }
   std::vector<TaskRecord> after_a_crash(const std::string& log) const {
     const TemporaryDirectory elsewhere;
@@ -96,9 +96,9 @@ TEST_F(Commit, has_not_happened_if_it_failed) {
   }
 }
 
-// After a sync that failed, any page that was written since the last one may be on the disk or not,
-// and a later sync says nothing about it unless it was written again.
-TEST_F(Commit, has_not_happened_if_it_failed_whatever_the_disk_has_kept) {
+// After a failed sync, any page written since the last successful one may or may not be on the
+// disk, and a later sync says nothing about it unless it was written again.
+TEST_F(Commit, has_not_happened_if_it_failed_whatever_the_disk_kept) {
   const std::string old_log = read_file(path + "-wal");
   std::string failed_log;
   const SyncFault fault{[&](const std::string& file) {
@@ -134,7 +134,7 @@ TEST_F(Commit, has_not_happened_if_it_failed_whatever_the_disk_has_kept) {
   }
 }
 
-TEST_F(Commit, is_in_doubt_if_the_disk_goes_on_failing) {
+TEST_F(Commit, is_in_doubt_if_the_disk_keeps_failing) {
   const SyncFault fault{is_log};
   const Failure failure = failure_of([&] { replace(); });
   EXPECT_THAT(failure.message,
@@ -142,11 +142,11 @@ TEST_F(Commit, is_in_doubt_if_the_disk_goes_on_failing) {
                     HasSubstr("the change may or may not have happened; check the disk, and try "
                               "again")));
   EXPECT_EQ(failure.in_doubt, true);
-  // As long as the host does not lose what it has not written, nothing has changed.
+  // Nothing has changed unless the host loses data that it has not written yet.
   EXPECT_EQ(after_a_crash(), before);
 }
 
-// That is no mere caution.
+// So the doubt is real.
 TEST_F(Commit, that_is_in_doubt_may_have_happened) {
   std::optional<WriteFault> full;
   const SyncFault fault{[&](const std::string& file) {
@@ -178,8 +178,8 @@ TEST_F(Commit, is_certain_again_with_the_next_one) {
   EXPECT_EQ(store->load().records, committed);
 }
 
-// X3: from the third failure on, each try has a connection of its own.
-TEST_F(Commit, has_not_happened_however_often_it_failed) {
+// X3: from the third failure on, each try uses a new connection.
+TEST_F(Commit, has_not_happened_however_often_it_fails) {
   {
     const SyncFault fault{[](const std::string& /*file*/) { return true; }};
     for (int i = 0; i < 5; ++i) EXPECT_EQ(failure_of([&] { commit(); }).in_doubt, true) << i;
@@ -191,8 +191,8 @@ TEST_F(Commit, has_not_happened_however_often_it_failed) {
   EXPECT_EQ(after_a_crash(), store->load().records);
 }
 
-// Whoever goes on with the list before must not do so in the records of the new one.
-TEST_F(Commit, that_turns_out_to_have_happened_is_noticed) {
+// A scheduler that continues with the previous list must not write into the records of the new one.
+TEST_F(Commit, that_has_happened_after_all_is_noticed) {
   std::optional<WriteFault> full;
   std::optional<SyncFault> fault{std::in_place, [&](const std::string& /*file*/) {
                                    full.emplace();
@@ -208,8 +208,8 @@ TEST_F(Commit, that_turns_out_to_have_happened_is_noticed) {
   }
 }
 
-// Nothing may fail once it has happened.
-TEST_F(Commit, has_not_happened_if_memory_ran_out) {
+// Nothing may fail after the change has happened.
+TEST_F(Commit, has_not_happened_if_memory_runs_out) {
   std::uint64_t n = 0;
   for (bool failed = true; failed;) {
     store.reset();
@@ -231,8 +231,7 @@ TEST_F(Commit, has_not_happened_if_memory_ran_out) {
   EXPECT_GT(n, 10);
 }
 
-// Schedulers that no record names are forgotten, once there are many: by the records that there
-// are.
+// When there are many schedulers, those that no record names are removed. The records decide.
 TEST_F(Commit, that_failed_leaves_every_record_its_scheduler) {
   const auto preserved = [](const std::vector<TaskRecord>& records) {
     Plan plan;
@@ -259,7 +258,7 @@ TEST_F(Commit, that_failed_leaves_every_record_its_scheduler) {
   EXPECT_EQ(store->load().records, records);
 }
 
-// The mark that makes a change count is written last, so nothing is in doubt before.
+// The commit mark is written last, so nothing is in doubt before it.
 TEST_F(Commit, is_not_in_doubt_if_it_could_not_be_written) {
   {
     const WriteFault full;
@@ -272,8 +271,8 @@ class NoTrace : public TraceSink {
   void on(Instant /*at*/, const TraceEvent& /*event*/) override {}
 };
 
-// The list that was refused is not there, and what ran under the one before is an orphan.
-TEST_F(Commit, leaves_an_interrupted_run_to_be_restarted) {
+// The rejected list is not there, and a run under the previous list is an orphan.
+TEST_F(Commit, that_failed_keeps_an_interrupted_run_owed) {
   store.reset();
   const Instant now = at("2025-03-04T00:00:00Z");
   const auto config = [](const std::string& name) {

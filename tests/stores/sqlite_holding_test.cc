@@ -1,4 +1,4 @@
-// P6: a state is held by one at a time, by whatever name, and by nobody who was refused.
+// P6: one process holds a state at a time, under whichever name; a rejected one holds nothing.
 
 #include <filesystem>
 #include <fstream>
@@ -22,19 +22,19 @@ TEST_F(Sqlite, names_the_process_that_holds_the_state) {
               HasSubstr("is in use by process " + std::to_string(getpid()) + " since 20"));
 }
 
-TEST_F(Sqlite, is_one_state_by_whatever_link_it_is_reached) {
+TEST_F(Sqlite, is_one_state_whichever_link_leads_to_it) {
   make_state();
   std::filesystem::create_symlink(path, directory.file("link.db"));
   const auto held = open_sqlite_store(path);
   EXPECT_THROW((void)open_sqlite_store(directory.file("link.db")), StateHeldError);
 }
 
-TEST_F(Sqlite, is_one_state_by_a_hard_link_too) {
+TEST_F(Sqlite, is_one_state_through_a_hard_link) {
   make_state();
   const std::string other = directory.file("hard.db");
   int go[2];
   ASSERT_EQ(pipe(go), 0);
-  const pid_t child = fork();  // which knows nothing of what this process opens from now on
+  const pid_t child = fork();  // shares nothing that this process opens from now on
   if (child == 0) {
     char byte = 0;
     (void)!read(go[0], &byte, 1);
@@ -53,15 +53,15 @@ TEST_F(Sqlite, is_one_state_by_a_hard_link_too) {
   int status = -1;
   waitpid(child, &status, 0);
   EXPECT_EQ(status, 0);
-  // Whoever closes a database as the last one removes its log. Nobody was, so SQLite's own locks
-  // have outlived the one that was refused.
+  // The last connection to close a database removes its log. The log is still there, so SQLite's
+  // own locks have outlived the rejected one.
   EXPECT_TRUE(std::filesystem::exists(path + "-wal"));
   close(go[0]);
   close(go[1]);
 }
 
-// What is committed may be in the log of the other name, as a scheduler leaves it that is killed.
-TEST_F(Sqlite, is_not_taken_by_one_of_several_names) {
+// The log of the other name may contain commits, if a scheduler was killed.
+TEST_F(Sqlite, rejects_a_file_with_several_names) {
   make_state();
   const std::string other = directory.file("hard.db");
   std::filesystem::create_hard_link(path, other);
@@ -73,8 +73,8 @@ TEST_F(Sqlite, is_not_taken_by_one_of_several_names) {
   EXPECT_EQ(open_sqlite_store(path)->load().records.size(), 2);
 }
 
-// Who is refused leaves everything as it was (RULES I2, P6).
-TEST_F(Sqlite, leaves_nothing_beside_what_it_refuses) {
+// A rejected scheduler leaves everything as it was (RULES I2, P6).
+TEST_F(Sqlite, creates_nothing_beside_a_file_that_it_rejects) {
   const auto files = [&] {
     std::set<std::string> names;
     for (const auto& file : std::filesystem::directory_iterator{directory.file("")}) {
@@ -99,26 +99,26 @@ TEST_F(Sqlite, leaves_nothing_beside_what_it_refuses) {
   EXPECT_THAT(files(), testing::ElementsAre("state.db"));
 }
 
-TEST_F(Sqlite, leaves_the_name_of_a_clean_end_where_it_is_refused) {
+TEST_F(Sqlite, keeps_the_owner_file_when_it_rejects_a_state) {
   make_state();
   tamper("PRAGMA user_version = 3");
   EXPECT_THAT(open_error(), HasSubstr("was written by a newer dutiful"));
   EXPECT_TRUE(std::filesystem::exists(path + "-owner"));
 }
 
-// Once it is a database, others may be at work on it: nobody removes it under them.
-TEST_F(Sqlite, leaves_a_state_without_tasks_where_it_was_only_opened) {
+// Once it is a database, others may be using it, so no one removes it.
+TEST_F(Sqlite, leaves_an_empty_state_after_only_opening_it) {
   EXPECT_TRUE(open_sqlite_store(path)->load().records.empty());
   EXPECT_TRUE(read_sqlite_state(path).empty());
   EXPECT_FALSE(std::filesystem::exists(path + "-owner"));
 }
 
-TEST_F(Sqlite, can_be_taken_while_another_reads_what_was_only_opened) {
+TEST_F(Sqlite, can_be_held_while_another_reads_an_empty_state) {
   int go[2];
   int ready[2];
   ASSERT_EQ(pipe(go), 0);
   ASSERT_EQ(pipe(ready), 0);
-  const pid_t reader = fork();  // which knows nothing of what this process opens from now on
+  const pid_t reader = fork();  // shares nothing that this process opens from now on
   if (reader == 0) {
     close(go[1]);
     char byte = 0;
@@ -148,7 +148,7 @@ TEST_F(Sqlite, can_be_taken_while_another_reads_what_was_only_opened) {
   close(ready[0]);
 }
 
-TEST_F(Sqlite, leaves_what_another_has_written_into_what_was_only_opened) {
+TEST_F(Sqlite, keeps_what_another_wrote_into_an_empty_state) {
   {
     const auto store = open_sqlite_store(path);
     tamper("CREATE TABLE theirs (x)");
@@ -156,8 +156,8 @@ TEST_F(Sqlite, leaves_what_another_has_written_into_what_was_only_opened) {
   tamper("INSERT INTO theirs VALUES (1)");
 }
 
-// Removal of the lock's file lets nobody in.
-TEST_F(Sqlite, is_held_also_where_the_file_that_names_the_holder_is_removed) {
+// Removing the lock file does not make the state free.
+TEST_F(Sqlite, stays_held_if_the_file_that_names_the_holder_is_removed) {
   make_state();
   AnotherHolder holder{path};
   std::filesystem::remove(path + "-owner");
@@ -167,8 +167,8 @@ TEST_F(Sqlite, is_held_also_where_the_file_that_names_the_holder_is_removed) {
   EXPECT_EQ(open_sqlite_store(path)->load().records.size(), 2);
 }
 
-// Who was killed is told until another has really taken the state, not only tried to.
-TEST_F(Sqlite, remembers_who_was_killed_until_another_has_taken_it) {
+// The killed holder is reported until another has really taken the state, not only tried to.
+TEST_F(Sqlite, names_the_killed_holder_until_another_takes_over) {
   make_state();
   const Holder killed{.process = 4321, .since = at("2025-03-03T10:00:00Z"), .host = "here"};
   std::ofstream{owner_file_of(path)} << to_text(killed);
@@ -176,22 +176,22 @@ TEST_F(Sqlite, remembers_who_was_killed_until_another_has_taken_it) {
   {
     const auto store = open_sqlite_store(path);
     EXPECT_THROW((void)store->load(), TaskInvalidValueError);
-    EXPECT_EQ(read_service(path).holder.value().process, getpid());
+    EXPECT_EQ(read_holder_status(path).holder.value().process, getpid());
   }
-  EXPECT_EQ(read_service(path).holder, killed);
+  EXPECT_EQ(read_holder_status(path).holder, killed);
   tamper("PRAGMA user_version = 3");
   EXPECT_THROW((void)open_sqlite_store(path), StoreError);
-  EXPECT_EQ(read_service(path).holder, killed);
+  EXPECT_EQ(read_holder_status(path).holder, killed);
   tamper("PRAGMA user_version = 2; UPDATE progress SET state = 0");
   {
     const auto store = open_sqlite_store(path);
     store->replace(plan_of(store->load().records), "us");
   }
-  EXPECT_EQ(read_service(path), Service{});
+  EXPECT_EQ(read_holder_status(path), HolderStatus{});
 }
 
-// P1: what is written to a file that nobody can open again is not durable.
-TEST_F(Sqlite, records_nothing_while_a_file_of_it_is_gone) {
+// P1: a write to a file that no one can open again is not durable.
+TEST_F(Sqlite, records_nothing_while_one_of_its_files_is_missing) {
   for (const std::string suffix : {"", "-wal", "-shm", "-owner"}) {
     SCOPED_TRACE(suffix);
     TemporaryDirectory elsewhere;
@@ -213,7 +213,7 @@ TEST_F(Sqlite, records_nothing_while_a_file_of_it_is_gone) {
   }
 }
 
-// The lock dies with its process, however that ends.
+// The lock dies with its process, however it ends.
 TEST_F(Sqlite, is_free_again_when_its_holder_is_killed) {
   make_state();
   AnotherHolder holder{path};

@@ -1,4 +1,4 @@
-// A state in a file, those who tamper with it, and those who hold it.
+// A state in a file, programs that tamper with it, and processes that hold it.
 #pragma once
 
 #include <csignal>
@@ -73,12 +73,12 @@ class Sqlite : public testing::Test {
         .classification = Classification::added};
   }
 
-  // Two tasks, written and let go.
+  // Writes two tasks and releases the state.
   void make_state() {
     open_sqlite_store(path)->replace(plan_of({}, planned("a"), planned("b")), "first");
   }
 
-  // Another program at work on the file.
+  // Another program changes the file.
   void tamper(const char* sql) const {
     sqlite3* database = nullptr;
     ASSERT_EQ(sqlite3_open(path.c_str(), &database), SQLITE_OK);
@@ -87,7 +87,7 @@ class Sqlite : public testing::Test {
     sqlite3_close(database);
   }
 
-  // The same, past the constraints of the schema, which is as before when it is done.
+  // The same, bypassing the constraints of the schema, which is unchanged afterwards.
   void tamper_unchecked(const std::string& sql) const {
     const auto replace = [](const char* old, const char* with) {
       return std::string{

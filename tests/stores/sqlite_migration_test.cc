@@ -1,4 +1,4 @@
-// A state that the version before has written (schema 1), killed while it ran:
+// A state of the previous schema (version 1), whose daemon was killed while it ran:
 // tests/data/state-v1.db.
 
 #include <algorithm>
@@ -19,7 +19,7 @@ class Migration : public Sqlite {
  protected:
   Migration() { std::filesystem::copy_file(DUTIFUL_TEST_DATA "/state-v1.db", path); }
 
-  // The rows of an answer, a line each.
+  // The rows of an answer, one line each.
   std::string ask(const char* sql) const {
     sqlite3* database = nullptr;
     EXPECT_EQ(sqlite3_open_v2(path.c_str(), &database, SQLITE_OPEN_READONLY, nullptr), SQLITE_OK);
@@ -37,7 +37,7 @@ class Migration : public Sqlite {
     return answer;
   }
   std::string version() const { return ask("PRAGMA user_version"); }
-  // Everything that version 1 knows.
+  // Every field of version 1.
   std::string contents_of_version_1() const {
     return ask("SELECT id, identifier FROM scheduler") + ask("SELECT * FROM task") +
            ask("SELECT task, scheduler, state, boot_pending, orphan_pending, attempt, pulse,"
@@ -45,22 +45,22 @@ class Migration : public Sqlite {
                " pending_retry_until FROM progress");
   }
 
-  struct Told {
+  struct Summary {
     TaskState state;
     std::uint32_t attempt;
     std::uint32_t retries;
     std::uint64_t fence;
-    friend bool operator==(const Told&, const Told&) = default;
+    friend bool operator==(const Summary&, const Summary&) = default;
   };
-  static std::map<std::string, Told> told(const std::vector<TaskRecord>& records) {
-    std::map<std::string, Told> by_name;
+  static std::map<std::string, Summary> summary_of(const std::vector<TaskRecord>& records) {
+    std::map<std::string, Summary> by_name;
     for (const auto& [row, config, progress, scheduler] : records) {
       by_name[config.name] = {progress.state, progress.attempt, progress.retries, progress.fence};
     }
     return by_name;
   }
-  // Restarts after a crash count as retries, for version 1 did not tell them apart.
-  const std::map<std::string, Told> expected{
+  // Restarts after a crash count as retries, because version 1 did not distinguish them.
+  const std::map<std::string, Summary> expected{
       {"done", {TaskState::awaiting_run, 1, 0, 1}},
       {"failed and retried", {TaskState::awaiting_retry, 3, 2, 1}},
       {"failed once", {TaskState::awaiting_retry, 1, 0, 1}},
@@ -71,29 +71,29 @@ class Migration : public Sqlite {
   };
 };
 
-TEST_F(Migration, is_not_needed_to_look) {
+TEST_F(Migration, is_not_needed_to_read) {
   const std::string before = bytes();
-  EXPECT_EQ(told(read_sqlite_state(path)), expected);
+  EXPECT_EQ(summary_of(read_sqlite_state(path)), expected);
   EXPECT_NO_THROW(check_sqlite_state(path));
   EXPECT_EQ(bytes(), before);
   EXPECT_EQ(version(), "1\n");
 }
 
-TEST_F(Migration, keeps_all_that_was_there) {
+TEST_F(Migration, keeps_every_record) {
   const auto seen = read_sqlite_state(path);
   const std::string before = contents_of_version_1();
   {
     const auto store = open_sqlite_store(path);
     EXPECT_EQ(store->load(), (StoredState{.records = seen, .fence = 0}));
   }
-  EXPECT_EQ(told(seen), expected);
+  EXPECT_EQ(summary_of(seen), expected);
   EXPECT_EQ(version(), "2\n");
   EXPECT_EQ(contents_of_version_1(), before);
   EXPECT_EQ(read_sqlite_state(path), seen);
-  EXPECT_EQ(open_sqlite_store(path)->load().records, seen);  // and is not done again
+  EXPECT_EQ(open_sqlite_store(path)->load().records, seen);  // migrated only once
 }
 
-// The tables are those of a state that was made by this version.
+// The tables equal those of a state created by this version.
 TEST_F(Migration, leads_to_the_same_columns) {
   const char* columns =
       "SELECT m.name, c.cid, c.name, c.type, c.\"notnull\", c.dflt_value, c.pk"
@@ -105,8 +105,8 @@ TEST_F(Migration, leads_to_the_same_columns) {
   EXPECT_EQ(migrated, ask(columns));
 }
 
-// P2, P8: what was interrupted goes on, with larger fences.
-TEST_F(Migration, lets_the_tasks_go_on) {
+// P2, P8: the interrupted run is restarted, with a larger fence.
+TEST_F(Migration, lets_interrupted_tasks_continue) {
   class : public TraceSink {
     void on(Instant /*at*/, const TraceEvent& /*event*/) override {}
   } trace;
@@ -115,23 +115,22 @@ TEST_F(Migration, lets_the_tasks_go_on) {
                 {},
                 [&] { return open_sqlite_store(path); },
                 trace,
-                [&](const Event& event) {
+                typed_sink([&](const Event& event) {
                   if (event.name == "TaskRetryStarted") retries.push_back(to_json(event));
-                }};
+                })};
   std::vector<TaskConfig> list;
   Instant now{};
   for (const TaskRecord& record : read_sqlite_state(path)) {
     list.push_back(record.config);
     now = std::max({now, record.progress.first_coming, record.progress.last_attempt});
   }
-  now += std::chrono::seconds{2};  // the minute is not over
+  now += std::chrono::seconds{2};  // still within the minute
   engine.initialize(list, now);
   std::map<std::string, std::pair<Reason, std::uint32_t>> started;
   std::vector<std::uint64_t> fences;
   for (const Start& start : engine.step(now)) {
-    const Core::Task& task = engine.core().task(start.task);
-    started[task.name] = {start.reason, task.progress.attempt};
-    fences.push_back(task.progress.fence);
+    started[start.name] = {start.reason, start.attempt};
+    fences.push_back(start.fence);
   }
   EXPECT_EQ(started,
             (std::map<std::string, std::pair<Reason, std::uint32_t>>{
@@ -158,9 +157,9 @@ TEST_F(Migration, happens_as_a_whole_or_not_at_all) {
   EXPECT_EQ(ask("SELECT count(*) FROM pragma_table_info('progress')"), "13\n");
   EXPECT_EQ(ask("SELECT count(*) FROM pragma_table_info('scheduler')"), "2\n");
   EXPECT_EQ(contents_of_version_1(), before);
-  EXPECT_EQ(told(read_sqlite_state(path)), expected);
+  EXPECT_EQ(summary_of(read_sqlite_state(path)), expected);
 
-  EXPECT_EQ(told(open_sqlite_store(path)->load().records), expected);
+  EXPECT_EQ(summary_of(open_sqlite_store(path)->load().records), expected);
 }
 
 }  // namespace

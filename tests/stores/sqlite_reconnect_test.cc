@@ -1,5 +1,4 @@
-// X3: a lock that could not be released, once, does not make a state useless until the next
-// restart.
+// X3: a lock that once could not be released does not make the state useless until a restart.
 
 #include <filesystem>
 #include <utility>
@@ -31,10 +30,10 @@ class Reconnect : public Sqlite {
     return error_of<StoreError>([&] { commit(); });
   }
 
-  // The next commit begins the log anew.
+  // The next commit restarts the log.
   void empty_log() const { tamper("PRAGMA wal_checkpoint"); }
 
-  // SQLite takes itself for the one that keeps all others from reading, itself included.
+  // SQLite believes that it keeps all others from reading, itself included.
   void get_stuck() {
     int left = 1;
     faults.unlock_fails = [&](const struct flock& range) {
@@ -54,7 +53,7 @@ class Reconnect : public Sqlite {
   std::uint32_t attempt = 0;
 };
 
-TEST_F(Reconnect, comes_back_whichever_lock_could_not_be_released) {
+TEST_F(Reconnect, recovers_from_any_lock_that_was_not_released) {
   int unlocks = 1;
   int failed_most = 0;
   for (int n = 0; n < unlocks; ++n) {
@@ -78,14 +77,14 @@ TEST_F(Reconnect, comes_back_whichever_lock_could_not_be_released) {
   EXPECT_EQ(failed_most, 3);
 }
 
-// P6: nobody gets hold of it meanwhile.
+// P6: no other process can take it meanwhile.
 TEST_F(Reconnect, holds_the_state_throughout) {
   make_state();
   int ask[2];
   int answer[2];
   ASSERT_EQ(pipe(ask), 0);
   ASSERT_EQ(pipe(answer), 0);
-  const pid_t other = fork();  // which knows nothing of what this process opens from now on
+  const pid_t other = fork();  // shares nothing that this process opens from now on
   if (other == 0) {
     close(ask[1]);
     char byte = 0;
@@ -98,7 +97,7 @@ TEST_F(Reconnect, holds_the_state_throughout) {
                            (void)open_sqlite_store(path);
                          }).ends_with("or use another state");
     std::filesystem::rename(path + "-away", path + "-owner");
-    // It is the last to close the database, and removes its log.
+    // It is the last to close the database, so it removes the log.
     const bool reads = read_sqlite_state(path).size() == 1;
     byte = by_name && by_file && reads ? 'y' : 'n';
     (void)!write(answer[1], &byte, 1);
@@ -123,8 +122,8 @@ TEST_F(Reconnect, holds_the_state_throughout) {
   for (const int end : {ask[0], answer[0], answer[1]}) close(end);
 }
 
-// P1: what is recorded in a new file nobody would look for.
-TEST_F(Reconnect, makes_no_new_state) {
+// P1: no one would look for records in a new file.
+TEST_F(Reconnect, creates_no_new_state) {
   open();
   get_stuck();
   std::filesystem::rename(path, directory.file("away"));
@@ -143,7 +142,7 @@ TEST_F(Reconnect, makes_no_new_state) {
   EXPECT_EQ(commit_error(), "no error");
 }
 
-TEST_F(Reconnect, is_tried_again_until_it_succeeds) {
+TEST_F(Reconnect, is_retried_until_it_succeeds) {
   open();
   get_stuck();
   faults.open_fails = [&](const std::string& file) { return file == path; };
@@ -153,8 +152,8 @@ TEST_F(Reconnect, is_tried_again_until_it_succeeds) {
   EXPECT_EQ(store->load().records.at(0).progress.attempt, attempt);
 }
 
-// E: it goes on with its own tasks, and no others.
-TEST_F(Reconnect, notices_that_another_has_replaced_its_tasks) {
+// E: it continues with its own tasks only.
+TEST_F(Reconnect, notices_that_another_scheduler_has_replaced_its_tasks) {
   open();
   get_stuck();
   bool armed = true;

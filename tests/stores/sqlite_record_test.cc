@@ -1,4 +1,4 @@
-// P4, P7: records that are damaged, contradict themselves, or cannot be written.
+// P4, P7: records that are damaged, contradict themselves or cannot be written.
 
 #include <initializer_list>
 
@@ -7,7 +7,7 @@
 namespace dutiful {
 namespace {
 
-// The words of what lies deepest.
+// The message of the innermost cause.
 std::string cause_of(const Error& error) {
   try {
     if (error.cause() == nullptr) return error.what();
@@ -19,7 +19,7 @@ std::string cause_of(const Error& error) {
   }
 }
 
-// P7: the precise error, and nothing is overwritten.
+// P7: the error is precise, and nothing is overwritten.
 TEST_F(Sqlite, reports_a_damaged_record) {
   make_state();
   tamper("UPDATE progress SET state = 7 WHERE task = 1");
@@ -39,7 +39,7 @@ TEST_F(Sqlite, reports_a_damaged_record) {
             "Invalid type for field 'name': expected text, got blob");
 }
 
-// E: of which task, in the details too.
+// E: the details name the task too.
 TEST_F(Sqlite, names_the_task_of_a_damaged_record) {
   make_state();
   tamper(
@@ -58,7 +58,7 @@ TEST_F(Sqlite, names_the_task_of_a_damaged_record) {
 }
 
 // P7: a progress without a state is not a task without a progress.
-TEST_F(Sqlite, tells_a_missing_field_from_a_missing_progress) {
+TEST_F(Sqlite, distinguishes_a_missing_field_from_a_missing_progress) {
   make_state();
   tamper_unchecked("UPDATE progress SET state = NULL WHERE task = 1");
   EXPECT_EQ(load_error<TaskMissingFieldError>(), "Missing required field: state (task \"a\")");
@@ -67,7 +67,7 @@ TEST_F(Sqlite, tells_a_missing_field_from_a_missing_progress) {
             "Missing required field: schedulerIdentifier (task \"a\")");
 }
 
-TEST_F(Sqlite, tells_the_type_of_a_scheduler_that_is_none) {
+TEST_F(Sqlite, reports_the_type_of_a_damaged_scheduler) {
   make_state();
   tamper("UPDATE progress SET scheduler = 'x' WHERE task = 1");
   EXPECT_EQ(load_error<TaskInvalidTypeError>(),
@@ -79,7 +79,7 @@ TEST_F(Sqlite, tells_the_type_of_a_scheduler_that_is_none) {
             "Invalid type for field 'schedulerIdentifier': expected text, got blob (task \"a\")");
 }
 
-// P7: each field by itself is what it should be, but no scheduler has written them together.
+// P7: each field is valid, but no scheduler wrote them together.
 TEST_F(Sqlite, reports_a_record_that_contradicts_itself) {
   struct Row {
     const char* change;
@@ -141,7 +141,7 @@ TEST_F(Sqlite, reports_a_record_that_contradicts_itself) {
   }
 }
 
-// P8: a counter that cannot be read is not begun anew.
+// P8: an unreadable counter is not restarted.
 TEST_F(Sqlite, reports_a_damaged_fence) {
   make_state();
   tamper("UPDATE scheduler SET fence = 'x'");
@@ -149,7 +149,7 @@ TEST_F(Sqlite, reports_a_damaged_fence) {
             "Invalid type for field 'fence': expected integer, got text");
 }
 
-// P4: the error names the task, keeps the cause, and the state is as it was.
+// P4: the error names the task and keeps the cause, and the state is unchanged.
 TEST_F(Sqlite, names_the_task_that_cannot_be_written) {
   make_state();
   const auto store = open_sqlite_store(path);
@@ -171,8 +171,8 @@ TEST_F(Sqlite, names_the_task_that_cannot_be_written) {
   EXPECT_EQ(store->load(), before);
 }
 
-// E: what SQLite says of tables and statements is for those who look at the cause.
-TEST_F(Sqlite, names_no_tables_in_a_message) {
+// E: SQLite's words about tables and statements are only in the cause.
+TEST_F(Sqlite, does_not_name_tables_in_a_message) {
   const auto store = open_sqlite_store(path);
   const auto rows = store->replace(plan_of({}, planned("a")), "us");
   tamper("DROP TABLE progress");
@@ -189,8 +189,8 @@ TEST_F(Sqlite, names_no_tables_in_a_message) {
   }
 }
 
-// E: somebody has taken the lock for less than it is.
-TEST_F(Sqlite, notices_that_another_has_replaced_its_tasks) {
+// E: another program has ignored the lock.
+TEST_F(Sqlite, notices_that_another_scheduler_has_replaced_its_tasks) {
   const auto store = open_sqlite_store(path);
   const auto rows = store->replace(plan_of({}, planned("a")), "ours");
   tamper(
@@ -204,8 +204,8 @@ TEST_F(Sqlite, notices_that_another_has_replaced_its_tasks) {
             "scheduler has replaced them");
 }
 
-// E: the list is still the one it wrote, but not all of it.
-TEST_F(Sqlite, says_that_its_tasks_were_deleted) {
+// E: the list is still this scheduler's, but incomplete.
+TEST_F(Sqlite, reports_that_its_tasks_were_deleted) {
   const auto store = open_sqlite_store(path);
   const auto rows = store->replace(plan_of({}, planned("a")), "ours");
   const RowUpdate update{rows[0], planned("a").progress};
@@ -218,8 +218,8 @@ TEST_F(Sqlite, says_that_its_tasks_were_deleted) {
   EXPECT_EQ(error_of<TaskListMismatchError>([&] { store->commit({&update, 1}); }), message);
 }
 
-// P7: a damaged configuration is overridden by the registration.
-TEST_F(Sqlite, leaves_a_damaged_configuration_to_be_overridden) {
+// P7: the registration overrides a damaged configuration.
+TEST_F(Sqlite, lets_a_registration_override_a_damaged_configuration) {
   make_state();
   tamper("UPDATE task SET retry_delay_ms = 'soon' WHERE id = 1");
   EXPECT_NE(open_sqlite_store(path)->load().records.at(0).config.cron, "0 0 * * *");

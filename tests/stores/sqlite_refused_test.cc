@@ -1,4 +1,4 @@
-// What a state that cannot be had is left as, and one that can be had in a moment.
+// A state that cannot be opened is left as it is; one whose holder has just died is waited for.
 
 #include <filesystem>
 
@@ -12,9 +12,9 @@ namespace {
 
 using testing::HasSubstr;
 
-// P6: a holder that is killed while it starts a child seems to hold on, for as long as the child
+// P6: if a holder is killed while it starts a child, the state seems held for as long as the child
 // has its descriptors.
-TEST_F(Sqlite, is_had_once_the_child_of_a_killed_holder_has_let_go) {
+TEST_F(Sqlite, can_be_opened_when_the_child_of_a_killed_holder_releases_it) {
   make_state();
   const pid_t holder = fork();
   if (holder == 0) {
@@ -31,7 +31,7 @@ TEST_F(Sqlite, is_had_once_the_child_of_a_killed_holder_has_let_go) {
   EXPECT_NO_THROW(open_sqlite_store(path));
 }
 
-TEST_F(Sqlite, writes_its_name_into_nothing_else) {
+TEST_F(Sqlite, writes_its_name_only_into_its_own_file) {
   const std::string precious = directory.file("precious");
   std::ofstream{precious} << "precious";
   std::filesystem::create_symlink(precious, path + "-owner");
@@ -43,7 +43,7 @@ TEST_F(Sqlite, writes_its_name_into_nothing_else) {
   EXPECT_THAT(open_error(), HasSubstr("-owner\" is not a regular file; remove it"));
 }
 
-TEST_F(Sqlite, leaves_the_log_of_another_program_to_it) {
+TEST_F(Sqlite, does_not_touch_the_log_of_another_program) {
   const pid_t other = fork();
   if (other == 0) {
     tamper("PRAGMA user_version = 5");
@@ -62,12 +62,12 @@ TEST_F(Sqlite, leaves_the_log_of_another_program_to_it) {
   EXPECT_EQ(std::filesystem::file_size(path + "-wal"), log_size);
 }
 
-// The first page of a new state is in the file in part, and SQLite's journal says that there was
-// none before.
-TEST_F(Sqlite, is_begun_anew_if_a_power_cut_tore_its_first_page) {
+// Only part of the first page of a new state is in the file, and SQLite's journal says that there
+// was no page before.
+TEST_F(Sqlite, starts_empty_if_a_power_cut_tore_its_first_page) {
   using namespace std::string_literals;
   const std::string torn = std::string(512, '\0') + std::string(3584, 'x');
-  std::string journal = "\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"s;  // what each begins with,
+  std::string journal = "\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"s;  // the beginning of every journal,
   journal +=
       "\0\0\0\0"s
       "\1\2\3\4"s
@@ -81,15 +81,15 @@ TEST_F(Sqlite, is_begun_anew_if_a_power_cut_tore_its_first_page) {
   EXPECT_FALSE(std::filesystem::exists(path + "-journal"));
 }
 
-TEST_F(Sqlite, is_no_file_of_another_program_with_something_beside_it) {
+TEST_F(Sqlite, rejects_a_file_of_another_program_with_a_file_beside_it) {
   std::ofstream{path} << "precious notes, no database";
   std::ofstream{path + "-journal"} << "precious journal";
   EXPECT_THAT(open_error(), HasSubstr("it is no SQLite database"));
   EXPECT_EQ(std::filesystem::file_size(path + "-journal"), 16);
 }
 
-// Its number is not ours to read before its mark.
-TEST_F(Sqlite, takes_no_other_program_for_a_newer_dutiful) {
+// Its version must not be read before its mark.
+TEST_F(Sqlite, does_not_mistake_another_program_for_a_newer_dutiful) {
   tamper("PRAGMA user_version = 5");
   EXPECT_THAT(open_error(), HasSubstr("is a database of another program"));
 }

@@ -1,5 +1,5 @@
-// X4: a state that another program has made or changed is refused before anything in it is run, and
-// what is read of it is bounded.
+// X4: a state that another program made or changed is rejected before anything in it runs, and
+// reading it is bounded.
 
 #include <array>
 #include <initializer_list>
@@ -17,17 +17,17 @@ using testing::HasSubstr;
 class SqliteSchema : public Sqlite {
  protected:
   void expect_refused(const std::string& what) {
-    const auto says = AllOf(HasSubstr("was changed by another program"),
-                            HasSubstr(what),
-                            HasSubstr("; restore it from a backup, or use another file"));
-    EXPECT_THAT(open_error(), says);
-    EXPECT_THAT(error_of<StoreError>([&] { (void)read_sqlite_state(path); }), says);
-    EXPECT_THAT(error_of<StoreError>([&] { check_sqlite_state(path); }), says);
+    const auto is_rejection = AllOf(HasSubstr("was changed by another program"),
+                                    HasSubstr(what),
+                                    HasSubstr("; restore it from a backup, or use another file"));
+    EXPECT_THAT(open_error(), is_rejection);
+    EXPECT_THAT(error_of<StoreError>([&] { (void)read_sqlite_state(path); }), is_rejection);
+    EXPECT_THAT(error_of<StoreError>([&] { check_sqlite_state(path); }), is_rejection);
   }
 };
 
 // The first of them would never end.
-TEST_F(SqliteSchema, that_is_not_ours_is_refused) {
+TEST_F(SqliteSchema, that_is_not_ours_is_rejected) {
   for (const char* change : std::initializer_list<const char*>{
            "DROP TABLE task;"
            "CREATE VIEW task AS WITH RECURSIVE n (id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM n)"
@@ -55,8 +55,8 @@ TEST_F(SqliteSchema, that_is_not_ours_is_refused) {
   }
 }
 
-// SQLite keeps statistics in tables of its own, and writes what it is told to differently.
-TEST_F(SqliteSchema, may_have_what_SQLite_adds_to_it) {
+// SQLite keeps statistics in tables of its own and stores statements in a different layout.
+TEST_F(SqliteSchema, may_have_parts_that_SQLite_adds) {
   make_state();
   tamper("ANALYZE; VACUUM");
   EXPECT_EQ(open_sqlite_store(path)->load().records.size(), 2);
@@ -67,8 +67,8 @@ TEST_F(SqliteSchema, may_have_what_SQLite_adds_to_it) {
   EXPECT_TRUE(open_sqlite_store(path)->load().records.empty());
 }
 
-// Whether it was made so, or became so.
-TEST_F(SqliteSchema, of_any_version_is_known_by_the_steps_that_make_it) {
+// Whether it was created in that version or migrated to it.
+TEST_F(SqliteSchema, of_any_version_is_the_result_of_its_steps) {
   constexpr std::array steps{"CREATE TABLE a (\n  x INTEGER\n);",
                              "ALTER TABLE a ADD COLUMN y; CREATE TABLE b (z);"};
   constexpr std::array at_once{"CREATE TABLE c (x);",
@@ -93,8 +93,8 @@ TEST_F(SqliteSchema, of_any_version_is_known_by_the_steps_that_make_it) {
   EXPECT_THROW((void)database.check_format(second), DatabaseError);
 }
 
-// The names in it would be others than they are.
-TEST_F(SqliteSchema, of_another_encoding_is_refused) {
+// The names in it would be different.
+TEST_F(SqliteSchema, of_another_encoding_is_rejected) {
   make_state();
   std::string statements = "PRAGMA encoding = 'UTF-16';";
   sqlite3* database = nullptr;
@@ -117,8 +117,8 @@ TEST_F(SqliteSchema, of_another_encoding_is_refused) {
   expect_refused("its texts are not in UTF-8");
 }
 
-// E, P7: no scheduler writes a name of more than 1,024 bytes.
-TEST_F(SqliteSchema, holds_no_name_that_is_too_long) {
+// E, P7: no scheduler writes a name longer than 1,024 bytes.
+TEST_F(SqliteSchema, with_a_name_that_is_too_long_is_rejected) {
   make_state();
   for (const char* name : {"printf('%.*c', 1025, 'x')", "CAST(zeroblob(5000000) AS TEXT)"}) {
     SCOPED_TRACE(name);
@@ -136,8 +136,8 @@ TEST_F(SqliteSchema, holds_no_name_that_is_too_long) {
   EXPECT_THAT(load_error<StoreError>(), HasSubstr("is damaged: a value in it is too long"));
 }
 
-// P7: as any damaged configuration.
-TEST_F(SqliteSchema, leaves_an_expression_that_is_too_long_to_be_overridden) {
+// P7: like any damaged configuration.
+TEST_F(SqliteSchema, with_an_expression_that_is_too_long_can_be_overridden) {
   make_state();
   tamper(
       "INSERT INTO task VALUES (9, 'c', 'x', 0);"
@@ -156,14 +156,14 @@ TEST_F(SqliteSchema, leaves_an_expression_that_is_too_long_to_be_overridden) {
   }
 }
 
-TEST_F(SqliteSchema, holds_no_other_value_that_is_too_long) {
+TEST_F(SqliteSchema, with_any_other_value_that_is_too_long_is_rejected) {
   make_state();
   tamper("UPDATE progress SET pulse = zeroblob(5000000)");
   EXPECT_THAT(load_error<StoreError>(), HasSubstr("is damaged: a value in it is too long"));
 }
 
-// A few pages that lead to each other can hold more rows than anybody could ever read.
-TEST_F(SqliteSchema, is_not_read_in_circles) {
+// A few pages that form a cycle hold more rows than anyone could ever read.
+TEST_F(SqliteSchema, with_pages_in_a_cycle_is_rejected) {
   Plan plan;
   for (int i = 0; i < 300; ++i) plan.tasks.push_back(planned(std::to_string(i)));
   open_sqlite_store(path)->replace(plan, "first");
@@ -192,7 +192,7 @@ TEST_F(SqliteSchema, is_not_read_in_circles) {
   ASSERT_EQ(damaged[page], 5) << "an inner page of a table";
   const std::size_t cells = number(page + 3, 2);
   ASSERT_GE(cells, 1);
-  for (std::size_t cell = 0; cell < cells; ++cell) {  // each leads where the last one does
+  for (std::size_t cell = 0; cell < cells; ++cell) {  // each leads to the same page as the last
     damaged.replace(page + number(page + 12 + 2 * cell, 2), 4, damaged.substr(page + 8, 4));
   }
   std::ofstream{path, std::ios::binary} << damaged;

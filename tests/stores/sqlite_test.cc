@@ -1,4 +1,4 @@
-// What can go wrong with a file: each is a clear error, and nothing is lost (RULES X3).
+// What can go wrong with a file. Each case is a clear error, and nothing is lost (RULES X3).
 
 #include <fstream>
 
@@ -16,40 +16,40 @@ class NoTrace : public TraceSink {
   void on(Instant /*at*/, const TraceEvent& /*event*/) override {}
 };
 
-TEST_F(Sqlite, refuses_a_file_that_is_no_database) {
+TEST_F(Sqlite, rejects_a_file_that_is_not_a_database) {
   std::ofstream{path} << std::string(5000, 'x');
   const std::string before = bytes();
   EXPECT_THAT(open_error(), HasSubstr("is not a state of dutiful"));
   EXPECT_EQ(bytes(), before);
 }
 
-TEST_F(Sqlite, refuses_the_database_of_another_program) {
+TEST_F(Sqlite, rejects_the_database_of_another_program) {
   tamper("CREATE TABLE theirs (x)");
   const std::string before = bytes();
   EXPECT_THAT(open_error(), HasSubstr("is a database of another program"));
   EXPECT_EQ(bytes(), before);
 }
 
-TEST_F(Sqlite, refuses_a_newer_schema) {
+TEST_F(Sqlite, rejects_a_newer_schema) {
   make_state();
   tamper("PRAGMA user_version = 3");
   EXPECT_THAT(open_error(),
               HasSubstr("was written by a newer dutiful (schema 3, this one knows 2)"));
 }
 
-TEST_F(Sqlite, refuses_a_directory_that_is_not_there) {
+TEST_F(Sqlite, rejects_a_path_in_a_missing_directory) {
   path = directory.file("missing/state.db");
   EXPECT_THAT(open_error(), HasSubstr("cannot be locked"));
 }
 
-TEST_F(Sqlite, refuses_a_path_below_a_file) {
+TEST_F(Sqlite, rejects_a_path_below_a_file) {
   std::ofstream{directory.file("file")} << "x";
   path = directory.file("file/state.db");
   EXPECT_THAT(open_error(), HasSubstr("Not a directory; check that its directory exists"));
 }
 
-// X3: another program holds the file for longer than it is waited for.
-TEST_F(Sqlite, says_that_another_is_writing) {
+// X3: another program locks the file for longer than the timeout.
+TEST_F(Sqlite, reports_that_another_program_is_writing) {
   const auto store = open_sqlite_store(path, Duration{1});
   const auto rows = store->replace(plan_of({}, planned("a")), "first");
   const RowUpdate update{rows[0], planned("a").progress};
@@ -63,17 +63,17 @@ TEST_F(Sqlite, says_that_another_is_writing) {
   EXPECT_NO_THROW(store->commit({&update, 1}));
 }
 
-// X3: and the engine gets through when that is over.
-TEST_F(Sqlite, is_tried_again_until_the_other_has_written) {
+// X3: the engine succeeds when the lock is gone.
+TEST_F(Sqlite, is_retried_until_the_other_program_has_written) {
   NoTrace trace;
   std::vector<std::string> failures;
   Engine engine{Calendar{Zone::utc()},
                 {},
                 [&] { return open_sqlite_store(path, Duration{1}); },
                 trace,
-                [&](const Event& event) {
+                typed_sink([&](const Event& event) {
                   if (event.name == "StoreFailed") failures.push_back(to_json(event));
-                }};
+                })};
   const Instant now = at("2025-03-03T10:00:00Z");
   engine.initialize({{.name = "a", .cron = "* * * * *", .retry_delay = Duration{60'000}}}, now);
   SqliteLock lock{path};
@@ -91,7 +91,7 @@ TEST_F(Sqlite, is_tried_again_until_the_other_has_written) {
   EXPECT_EQ(engine.lifecycle(), Lifecycle::uninitialized);
 }
 
-// X3: nothing is lost, and when there is room again it goes on.
+// X3: nothing is lost, and it continues when there is room again.
 TEST_F(Sqlite, survives_a_disk_that_fills_up) {
   const auto store = open_sqlite_store(path);
   store->replace(plan_of({}, planned("a"), planned("b")), "first");
@@ -111,7 +111,7 @@ TEST_F(Sqlite, survives_a_disk_that_fills_up) {
   EXPECT_EQ(store->load().records.at(0).progress.attempt, 7);
 }
 
-TEST_F(Sqlite, says_that_a_file_is_damaged) {
+TEST_F(Sqlite, reports_a_damaged_file) {
   make_state();
   std::string damaged = bytes();
   for (std::size_t i = 4096; i < damaged.size(); ++i) damaged[i] = 'x';

@@ -7,7 +7,7 @@
 namespace {
 
 std::atomic<std::uint64_t> count = 0;
-std::atomic<std::uint64_t> until_failure = 0;  // 0: none is to fail
+std::atomic<std::uint64_t> until_failure = 0;  // 0: none fails
 std::atomic<bool> failed = false;
 thread_local int spared = 0;
 

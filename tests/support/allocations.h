@@ -1,20 +1,20 @@
-// Counts what `new` hands out, and lets it fail, in programs that link this.
+// Counts allocations and makes them fail, in programs that link this.
 #pragma once
 
 #include <cstdint>
 
 namespace dutiful {
 
-// How often operator new has been called so far, by any thread.
+// How often any thread has called operator new.
 [[nodiscard]] std::uint64_t allocations() noexcept;
 
-// Lets the n-th allocation from now on fail, once: 1 is the next, 0 none. Counts those of every
-// thread that is not spared.
+// Makes the n-th allocation from now fail, once: 1 is the next, 0 is none. Counts the allocations
+// of every thread that is not spared.
 void fail_allocation(std::uint64_t n) noexcept;
-// Whether it has failed since.
+// Whether that allocation has failed.
 [[nodiscard]] bool allocation_failed() noexcept;
 
-// While one lives, its thread's allocations do not count and do not fail: those of a test's own.
+// During its life, the allocations of its thread neither count nor fail: those of the test itself.
 class SpareAllocations {
  public:
   SpareAllocations() noexcept;

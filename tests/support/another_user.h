@@ -1,4 +1,4 @@
-// Somebody who is neither root nor the owner of our files. Only root can become him.
+// A user who is neither root nor the owner of our files. Only root can become that user.
 #pragma once
 
 #include <array>
@@ -51,4 +51,4 @@ std::string said_by_another_user(Call call) {
 
 // For tests that need two users.
 #define DUTIFUL_NEEDS_ANOTHER_USER() \
-  if (geteuid() != 0) GTEST_SKIP() << "needs root, to become somebody else"
+  if (geteuid() != 0) GTEST_SKIP() << "needs root to become another user"

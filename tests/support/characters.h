@@ -1,4 +1,4 @@
-// Every character of Unicode, for tests that leave none out.
+// Every character of Unicode, for exhaustive tests.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ inline std::string utf8(char32_t code) {
   return {byte(0xf0 | code >> 18), follow(code >> 12), follow(code >> 6), follow(code)};
 }
 
-// Calls `visit` with every code point but the surrogates, which are no characters.
+// Calls `visit` with every code point except the surrogates, which are not characters.
 template <typename Visit>
 void for_every_character(Visit visit) {
   for (char32_t code = 0; code < 0xd800; ++code) visit(code);

@@ -9,7 +9,7 @@
 
 namespace dutiful {
 
-// A field of numbers and ranges, now and then with leading zeros; often a star.
+// A field of numbers and ranges, sometimes with leading zeros; often a star.
 inline rc::Gen<std::string> field_texts(const FieldKind& kind) {
   const auto number =
       rc::gen::mapcat(rc::gen::inRange<unsigned>(kind.min, kind.max + 1), [](unsigned value) {

@@ -35,7 +35,7 @@ int sync_unless_faulty(int descriptor, const char* name) {
 
 }  // namespace
 
-// These stand before those of the system, which they call.
+// These replace the functions of the system and call them.
 extern "C" int fsync(int descriptor) {
   return sync_unless_faulty(descriptor, "fsync");
 }

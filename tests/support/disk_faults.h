@@ -1,4 +1,4 @@
-// Lets the disk fail, in programs that link this.
+// Makes the disk fail, in programs that link this.
 #pragma once
 
 #include <functional>
@@ -8,8 +8,8 @@
 
 namespace dutiful {
 
-// While one lives, it is asked before every fsync() and fdatasync(), with the path of the file. If
-// it answers true, the call fails, and what was written may or may not be on the disk. For one
+// During its life, it is asked before every fsync() and fdatasync(), with the path of the file. If
+// it returns true, the call fails, and the data written may or may not be on the disk. For one
 // thread.
 class SyncFault {
  public:
@@ -20,7 +20,7 @@ class SyncFault {
   SyncFault& operator=(const SyncFault&) = delete;
 };
 
-// While one lives, no byte can be written to a file.
+// During its life, every write to a file fails.
 class WriteFault {
  public:
   WriteFault();

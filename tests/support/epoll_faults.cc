@@ -18,7 +18,7 @@ dutiful::EpollFault::~EpollFault() {
   add_error = 0;
 }
 
-// Stands before the one of the system, which it calls.
+// Replaces the function of the system and calls it.
 extern "C" int epoll_ctl(int epoll, int operation, int descriptor, epoll_event* event) noexcept {
   if (operation == EPOLL_CTL_ADD && add_error != 0) {
     errno = add_error;

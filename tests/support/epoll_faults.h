@@ -1,9 +1,9 @@
-// Lets epoll run out of watches, in programs that link this.
+// Makes epoll run out of watches, in programs that link this.
 #pragma once
 
 namespace dutiful {
 
-// While one lives, no descriptor can be added to an epoll: it fails with this error.
+// During its life, adding a descriptor to an epoll fails with this error.
 class EpollFault {
  public:
   explicit EpollFault(int error) noexcept;

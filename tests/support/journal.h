@@ -1,4 +1,4 @@
-// What other threads did, and a gate to hold them at, for tests to wait with.
+// A journal and a gate, for tests that wait for other threads.
 #pragma once
 
 #include <condition_variable>
@@ -11,7 +11,7 @@
 
 namespace dutiful {
 
-// What callbacks did, for the test's thread to wait for.
+// Entries that callbacks make and the test's thread waits for.
 class Journal {
  public:
   void add(std::string entry) {
@@ -19,14 +19,14 @@ class Journal {
     entries_.push_back(std::move(entry));
     changed_.notify_all();
   }
-  // Waits until there are so many entries; fails where they do not come.
+  // Waits until there are this many entries; fails the test if they do not arrive.
   std::vector<std::string> wait_for(std::size_t count) {
     const bool came = comes(count, std::chrono::seconds{60});
     const std::lock_guard lock{mutex_};
     EXPECT_TRUE(came) << "only " << entries_.size() << " of " << count << " came";
     return entries_;
   }
-  // Whether there are so many within that time.
+  // Whether there are this many entries within that time.
   bool comes(std::size_t count, std::chrono::milliseconds within) {
     std::unique_lock lock{mutex_};
     return changed_.wait_for(lock, within, [&] { return entries_.size() >= count; });
@@ -43,7 +43,7 @@ class Journal {
 };
 using Entries = std::vector<std::string>;
 
-// A callback that is held until the test lets it go.
+// Holds a callback until the test releases it.
 class Gate {
  public:
   void open() { opened_.set_value(); }

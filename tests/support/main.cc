@@ -1,4 +1,4 @@
-// Tests run on the zone files in tests/data, whatever the host has and wherever it is.
+// Tests use the zone files in tests/data, independent of the host.
 
 #include <cstdlib>
 

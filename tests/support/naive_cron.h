@@ -1,4 +1,4 @@
-// The slow, obvious twin of CronExpression: sets of numbers, one minute after the other.
+// The slow, obvious twin of CronExpression: sets of numbers, minute by minute.
 #pragma once
 
 #include <algorithm>
@@ -44,7 +44,7 @@ class NaiveCron {
            (both_restricted ? on_day || on_weekday : on_day && on_weekday);
   }
 
-  // Walks minute by minute, but no further than the limit.
+  // Walks minute by minute, up to the limit.
   [[nodiscard]] std::optional<CivilMinute> find_at_or_after(CivilMinute from,
                                                             CivilMinute limit) const {
     for (CivilMinute minute = from; minute <= limit; minute += std::chrono::minutes{1}) {

@@ -1,4 +1,4 @@
-// The slow, obvious twin of Calendar: looks at every instant at which a minute may start, and asks
+// The slow, obvious twin of Calendar: visits every instant at which a minute may start, and asks
 // another library (abseil's time zones) what the clocks show.
 #pragma once
 
@@ -21,7 +21,7 @@ inline Instant from_absl(absl::Time time) {
   return Instant{Duration{absl::ToUnixMillis(time)}};
 }
 
-// The zone of that name, by abseil; throws where it has none.
+// The zone of that name in abseil. Throws if it has none.
 inline absl::TimeZone absl_zone(const std::string& name) {
   absl::TimeZone zone;
   if (!absl::LoadTimeZone(name, &zone)) throw std::runtime_error("abseil has no zone " + name);
@@ -33,7 +33,7 @@ class PulseWalk {
   PulseWalk(const std::string& expression, absl::TimeZone zone, RepeatedMinutes policy)
       : cron_(expression), zone_(zone), policy_(policy) {}
 
-  // RULES T2, T3, T4: a matching civil minute starts here.
+  // RULES T2, T3, T4: whether a matching civil minute starts here.
   [[nodiscard]] bool pulses_at(Instant instant) const {
     const auto shown = zone_.At(to_absl(instant));
     if (shown.cs.second() != 0) return false;
@@ -47,8 +47,8 @@ class PulseWalk {
     return reading.kind != absl::TimeZone::TimeInfo::REPEATED || from_absl(reading.pre) == instant;
   }
 
-  // Every pulse from `begin` to `end`, both inclusive. Offsets of whole minutes can be walked by
-  // the minute; others need a step of a second.
+  // Every pulse from `begin` to `end`, both inclusive. A step of a minute is enough for offsets of
+  // whole minutes; others need a step of a second.
   [[nodiscard]] std::vector<Instant> pulses(Instant begin,
                                             Instant end,
                                             std::chrono::seconds step) const {

@@ -1,4 +1,4 @@
-// Lets calls fail that SQLite makes to the system.
+// Makes SQLite's calls to the system fail.
 #pragma once
 
 #include <cerrno>
@@ -11,9 +11,9 @@
 
 namespace dutiful {
 
-// While one lives, SQLite asks it before it opens and unlocks files, and sleeps without taking any
-// time. Made before the connections that it concerns, and outlives them. One at a time, for one
-// thread.
+// During its life, SQLite asks it before it opens or unlocks a file, and sleeps without taking
+// time. Create it before the connections that it concerns; it must outlive them. Only one at a
+// time, for one thread.
 class SqliteFaults {
  public:
   std::function<bool(const struct flock& range)> unlock_fails;

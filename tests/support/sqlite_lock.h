@@ -1,4 +1,4 @@
-// Another program that is writing to an SQLite file, and takes its time.
+// Another program that takes its time writing to an SQLite file.
 #pragma once
 
 #include <stdexcept>
@@ -8,7 +8,7 @@
 
 namespace dutiful {
 
-// While it holds, others can read and nobody can write.
+// During its life, others can read and no one can write.
 class SqliteLock {
  public:
   explicit SqliteLock(const std::string& path) {

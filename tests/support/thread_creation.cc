@@ -14,7 +14,7 @@ void dutiful::ThreadLimit::set(int threads) noexcept {
   left = threads;
 }
 
-// Stands before the one of the system, which it calls.
+// Replaces the function of the system and calls it.
 extern "C" int pthread_create(pthread_t* thread,
                               const pthread_attr_t* attributes,
                               void* (*work)(void*),

@@ -1,11 +1,11 @@
-// Lets the host run out of threads, in programs that link this.
+// Makes the host run out of threads, in programs that link this.
 #pragma once
 
 #include <limits>
 
 namespace dutiful {
 
-// While one lives, only so many more threads can be started, by anybody.
+// During its life, the process can start only this many more threads.
 class ThreadLimit {
  public:
   explicit ThreadLimit(int threads) noexcept { set(threads); }

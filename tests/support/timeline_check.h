@@ -1,4 +1,4 @@
-// What holds of every timeline, however odd the zone.
+// Invariants of every timeline.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace dutiful {
 
-// Walks the segments and says what is wrong with them; empty where nothing is.
+// Walks the segments and returns the first fault; empty if there is none.
 inline std::string fault_of_timeline(const Timeline& timeline) {
   auto segment = timeline.at(Instant::min());
   for (int i = 0; i < 3000; ++i) {

@@ -1,4 +1,4 @@
-// An environment variable, as a test wants it.
+// An environment variable for a test.
 #pragma once
 
 #include <cstdlib>
@@ -7,7 +7,7 @@
 
 namespace dutiful {
 
-// Sets a variable, or takes it away, for as long as it lives.
+// Sets or removes a variable during its life.
 class WithVariable {
  public:
   WithVariable(const char* name, const std::optional<std::string>& value) : name_(name) {

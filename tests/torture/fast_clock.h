@@ -1,4 +1,4 @@
-// A clock that runs faster than the world's: a real one, for real processes, in a test.
+// A clock that runs faster than real time, for tests with real processes.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace dutiful {
 
-// Shows `begin` at `begin`, and then a minute every 200 ms. The same in every process that is given
-// the same beginning.
+// Shows `begin` at `begin`, then advances a minute every 200 ms. It is the same in every process
+// with the same `begin`.
 class FastClock : public Clock {
  public:
   static constexpr int speed = 300;
@@ -29,7 +29,7 @@ class FastClock : public Clock {
   void set_alarm(Instant instant) override {
     itimerspec alarm{};
     if (instant != Instant::max()) {
-      // At least a nanosecond after the epoch: zero would disarm it.
+      // At least a nanosecond after the epoch, because zero would disarm it.
       using std::chrono::nanoseconds;
       const Instant soon = std::max(instant, begin_);
       const auto real = begin_ + std::chrono::ceil<nanoseconds>(nanoseconds{soon - begin_} / speed);

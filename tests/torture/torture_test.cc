@@ -1,4 +1,4 @@
-// A real process with its state on a real disk, killed at any instant; its whole trace is judged.
+// A real process with its state on a real disk, killed at any instant. Its whole trace is judged.
 
 #include <algorithm>
 #include <csignal>
@@ -54,8 +54,8 @@ class Victim {
   Victim(const Victim&) = delete;
   Victim& operator=(const Victim&) = delete;
 
-  // Waits until it has said so, or is dead.
-  bool says(const std::string& word) {
+  // Waits until it has printed this or is dead.
+  bool prints(const std::string& word) {
     char c = 0;
     if (said_.contains(word)) return true;
     for (std::string line; read(out_, &c, 1) == 1;) {
@@ -78,7 +78,7 @@ class Victim {
     int status = 0;
     waitpid(process_, &status, 0);
     process_ = 0;
-    says("nothing more");  // to the end
+    prints("nothing more");  // waits for its end
     return status;
   }
   [[nodiscard]] bool has_said(const std::string& word) const { return said_.contains(word); }
@@ -94,7 +94,7 @@ struct Judged {
   std::size_t crashes = 0;
   std::size_t freezes = 0;
   std::map<std::string, int> successes;    // by task
-  std::map<std::string, int> interrupted;  // by task: runs that a crash ended
+  std::map<std::string, int> interrupted;  // by task: runs interrupted by a crash
   bool open = false;
 };
 
@@ -102,7 +102,7 @@ Judged judge(const std::string& file) {
   std::ifstream in{file};
   TraceReader reader{in};
   Judged judged;
-  // Two hours of its clock are 24 s of this busy machine's.
+  // Two hours of its clock are 24 s of real time on a busy machine.
   theory::Monitor monitor{{.zone = Zone::utc(),
                            .max_concurrent = reader.header().max_concurrent,
                            .witnesses = {.lag = 2h}},
@@ -129,7 +129,7 @@ Judged judge(const std::string& file) {
   return judged;
 }
 
-// How many runs the callbacks have written down.
+// The number of runs that the callbacks wrote down.
 std::size_t runs_in(const std::string& file) {
   std::ifstream log{file};
   std::size_t runs = 0;
@@ -156,15 +156,15 @@ class Torture : public testing::Test {
   }
 };
 
-// P1, P5, P8, K2: whenever it is killed, nothing is lost, and nothing done twice but in P8's
+// P1, P5, P8, K2: whenever it is killed, nothing is lost, and nothing is done twice except in P8's
 // window.
-TEST_F(Torture, kill_it_again_and_again) {
+TEST_F(Torture, survives_being_killed_again_and_again) {
   const int rounds = std::getenv("DUTIFUL_TEST_ALL") != nullptr ? 500 : 60;
   for (int round = 0; round < rounds; ++round) {
     Victim victim{place, begin};
     // Sometimes before it is initialized.
     if (!one_in(5)) {
-      ASSERT_TRUE(victim.says("ready"));
+      ASSERT_TRUE(victim.prints("ready"));
     }
     victim.suffer(up_to(120ms));
     if (one_in(4)) {
@@ -174,7 +174,7 @@ TEST_F(Torture, kill_it_again_and_again) {
       victim.suffer(up_to(20ms));
     }
     if (one_in(8)) {
-      ASSERT_TRUE(victim.says("ready"));
+      ASSERT_TRUE(victim.prints("ready"));
       stop(victim);
     } else {
       victim.signal(SIGKILL);
@@ -183,7 +183,7 @@ TEST_F(Torture, kill_it_again_and_again) {
   }
   const std::size_t runs_of_the_killed = runs_in(directory.file("log"));
   Victim last{place, begin, "long"};
-  ASSERT_TRUE(last.says("ran"));
+  ASSERT_TRUE(last.prints("ran"));
   stop(last);
 
   const Judged judged = judge(directory.file("trace.jsonl"));
@@ -191,9 +191,9 @@ TEST_F(Torture, kill_it_again_and_again) {
   EXPECT_FALSE(judged.open);
   EXPECT_GT(judged.crashes, static_cast<std::size_t>(rounds) / 3);
 
-  // What the callbacks wrote down: the fences of a task grow, a key does not come back once there
-  // was another, and a success that is not in the trace was one of a run that a crash interrupted
-  // before its record.
+  // By what the callbacks wrote down: the fences of a task grow; a key does not return after
+  // another one; and a success that is not in the trace belongs to a run that a crash interrupted
+  // before its end was recorded.
   std::ifstream log{directory.file("log")};
   std::size_t runs = 0;
   std::map<std::string, std::uint64_t> fences;           // the newest of each task
@@ -215,11 +215,11 @@ TEST_F(Torture, kill_it_again_and_again) {
     if (what == "ok") ++done[task];
   }
   EXPECT_GT(runs_of_the_killed, static_cast<std::size_t>(rounds) / 3);
-  EXPECT_GE(runs, runs_of_the_killed + 30);  // of the last one alone
+  EXPECT_GE(runs, runs_of_the_killed + 30);  // of the last process alone
   int repeated = 0;
   for (const auto& [task, count] : done) {
-    auto& told = judged.successes;
-    const int recorded = told.contains(task) ? told.at(task) : 0;
+    auto& traced = judged.successes;
+    const int recorded = traced.contains(task) ? traced.at(task) : 0;
     const int interrupted = judged.interrupted.contains(task) ? judged.interrupted.at(task) : 0;
     EXPECT_GE(count, recorded) << task;
     EXPECT_LE(count, recorded + interrupted) << task;
@@ -230,12 +230,12 @@ TEST_F(Torture, kill_it_again_and_again) {
             << repeated << " in the window of P8\n";
 }
 
-// X3: a disk that is full is an error event and a later try.
-TEST_F(Torture, fill_its_disk) {
+// X3: a full disk is an error event, and the write is retried.
+TEST_F(Torture, survives_a_full_disk) {
   Victim victim{place, begin, "full"};
-  ASSERT_TRUE(victim.says("ready"));
-  ASSERT_TRUE(victim.says("failed"));
-  ASSERT_TRUE(victim.says("ran"));
+  ASSERT_TRUE(victim.prints("ready"));
+  ASSERT_TRUE(victim.prints("failed"));
+  ASSERT_TRUE(victim.prints("ran"));
   stop(victim);
   const Judged judged = judge(directory.file("trace.jsonl"));
   EXPECT_EQ(judged.violations, std::vector<std::string>{});

@@ -1,11 +1,11 @@
-// The process that is tortured: a scheduler with its state and its trace on disk, whose callbacks
-// write down what they do.
+// The process under test: a scheduler with its state and its trace on disk, whose callbacks write
+// down what they do.
 //
 //   victim DIRECTORY BEGIN_MS [full|long]
 //
-// Says `ready` when it is initialized, and stops at SIGTERM. With `full`, its files may not grow
-// once it is, until its state could not be written, when it says `failed`. With both it says `ran`
-// when a good many runs have succeeded after that, and does not stop before.
+// Prints `ready` when it is initialized, and stops at SIGTERM. With `full`, its files cannot grow
+// from then on until a write of its state has failed; then it prints `failed`. With both it prints
+// `ran` when many runs have succeeded after that, and does not stop before.
 
 #include <csignal>
 #include <fstream>
@@ -34,7 +34,7 @@ void say(const std::string& word) {
   [[maybe_unused]] const ssize_t size = write(STDOUT_FILENO, line.data(), line.size());
 }
 
-// Waits without polling; time is what these callbacks are for.
+// Waits without polling. These callbacks only take time.
 void take_time(std::chrono::milliseconds time) {
   (void)poll(nullptr, 0, static_cast<int>(time.count()));
 }
@@ -58,7 +58,8 @@ class Work {
  private:
   void write_down(const std::string& what) {
     const std::string line = what + '\n';
-    // One write each, so that lines of many threads do not mix, and a kill loses none that is done.
+    // One write each, so that the lines of several threads do not mix and a kill loses no finished
+    // one.
     if (write(log_, line.data(), line.size()) != static_cast<ssize_t>(line.size())) std::abort();
   }
   int roll(int sides) {
@@ -71,7 +72,7 @@ class Work {
   std::mt19937 random_{std::random_device{}()};
 };
 
-// No file of this process grows beyond what the largest is now.
+// Limits the size of files to the size of the largest one now.
 void limit_files(const std::string& directory) {
   struct stat wal {};
   stat((directory + "/state.db-wal").c_str(), &wal);
@@ -92,7 +93,7 @@ void unlimit_files() {
 
 int main(int argc, char** argv) {
   if (argc < 3) return 2;
-  std::signal(SIGXFSZ, SIG_IGN);  // the error is enough
+  std::signal(SIGXFSZ, SIG_IGN);  // the error of the write is enough
   sigset_t stop;
   sigemptyset(&stop);
   sigaddset(&stop, SIGTERM);
@@ -101,7 +102,7 @@ int main(int argc, char** argv) {
   const std::string directory = argv[1];
   const std::string mode = argc > 3 ? argv[3] : "";
   const bool full = mode == "full";
-  // With a full disk the callbacks have nowhere to write either.
+  // With a full disk the callbacks cannot write either.
   Work work{full ? "/dev/null" : directory + "/log"};
   std::counting_semaphore<> failed{0};
   std::counting_semaphore<> succeeded{0};

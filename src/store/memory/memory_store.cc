@@ -30,7 +30,7 @@ std::vector<std::int64_t> MemoryStore::replace(const Plan& plan, const std::stri
   for (const PlannedTask& task : plan.tasks) rows.push_back({task.config, task.progress});
   std::vector<std::int64_t> numbers(rows.size());
   std::iota(numbers.begin(), numbers.end(), 0);
-  state_->scheduler = scheduler;  // the last that can fail
+  state_->scheduler = scheduler;  // nothing below can fail
   state_->rows = std::move(rows);
   state_->fence = plan.fence;
   return numbers;

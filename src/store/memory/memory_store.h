@@ -1,4 +1,4 @@
-// A state that lives as long as an object does: for tests, and for tasks that need not survive.
+// A state in memory, for tests and for tasks that need not survive the process.
 #pragma once
 
 #include <memory>
@@ -8,7 +8,7 @@
 
 namespace dutiful {
 
-// The state itself: what survives the schedulers that hold it one after the other.
+// Outlives the stores that hold it one after the other.
 struct MemoryState {
   struct Row {
     TaskConfig config;
@@ -22,7 +22,7 @@ struct MemoryState {
 
 class MemoryStore : public Store {
  public:
-  // Throws StateHeldError where another store holds the state.
+  // Throws StateHeldError if another store holds the state.
   explicit MemoryStore(std::shared_ptr<MemoryState> state);
   ~MemoryStore() override;
   MemoryStore(const MemoryStore&) = delete;

@@ -12,6 +12,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "posix/descriptor.h"
 #include "store/sqlite/state_file.h"
 #include "text/quote.h"
 #include "time/iso8601.h"
@@ -23,8 +24,8 @@ constexpr std::string_view before_process = "process ";
 constexpr std::string_view before_since = " since ";
 constexpr std::string_view before_host = " on ";
 
-// Whether somebody has locked the file, from there on; nullopt, and errno says why, if that cannot
-// be asked.
+// Whether any byte of the file from `begin` on is locked. If this cannot be found out, returns
+// nullopt and errno says why.
 std::optional<bool> is_locked(int descriptor, off_t begin) {
   struct flock lock {
     .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = begin, .l_len = 0, .l_pid = 0
@@ -33,14 +34,13 @@ std::optional<bool> is_locked(int descriptor, off_t begin) {
   return lock.l_type != F_UNLCK;
 }
 
-// Somebody may have removed the file that names the holder. Not asked while it is there: to close a
-// descriptor of the state takes away the locks that SQLite may hold on it in this process.
-Service read_service_without_name(const std::string& state) {
-  const int descriptor = open(state.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (descriptor < 0) return {};
-  const bool held = is_locked(descriptor, state_lock_byte).value_or(false);
-  close(descriptor);
-  return {.answer = held ? Service::Answer::held : Service::Answer::free};
+// For a state whose file that names the holder was removed. Not used while that file exists,
+// because closing a descriptor of the state releases SQLite's locks on it in this process.
+HolderStatus read_status_without_name(const std::string& state) {
+  const Descriptor file{open(state.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+  if (!file.is_open()) return {};
+  const bool held = is_locked(file.get(), state_lock_byte).value_or(false);
+  return {.answer = held ? HolderStatus::Answer::held : HolderStatus::Answer::free};
 }
 
 }  // namespace
@@ -93,23 +93,22 @@ bool is_gone(const Holder& holder) {
          errno == ESRCH;
 }
 
-Service read_service(const std::string& state) {
+HolderStatus read_holder_status(const std::string& state) {
   const std::string path = owner_file_of(state);
   const auto unknown = [&](int error) {
-    return Service{.answer = Service::Answer::unknown,
-                   .holder = {},
-                   .trouble = quote(path) + " cannot be read: " + std::strerror(error) +
-                              "; ask as root, or as who runs the daemon"};
+    return HolderStatus{.answer = HolderStatus::Answer::unknown,
+                        .holder = {},
+                        .trouble = quote(path) + " cannot be read: " + std::strerror(error) +
+                                   "; ask as root, or as who runs the daemon"};
   };
-  // Not a pipe, say, that nobody writes to, nor whatever a link leads to.
-  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
-  if (descriptor < 0) return errno == ENOENT ? read_service_without_name(state) : unknown(errno);
-  const auto locked = is_locked(descriptor, 0);
+  // Must not block on a pipe, and must not follow a link.
+  const Descriptor file{open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW)};
+  if (!file.is_open()) return errno == ENOENT ? read_status_without_name(state) : unknown(errno);
+  const auto locked = is_locked(file.get(), 0);
   const int error = errno;
-  auto holder = read_holder(descriptor);
-  close(descriptor);
+  auto holder = read_holder(file.get());
   if (!locked) return unknown(error);
-  return {.answer = *locked ? Service::Answer::held : Service::Answer::free,
+  return {.answer = *locked ? HolderStatus::Answer::held : HolderStatus::Answer::free,
           .holder = std::move(holder),
           .trouble = {}};
 }

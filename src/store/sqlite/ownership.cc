@@ -5,6 +5,7 @@
 #include <cstring>
 #include <set>
 #include <string_view>
+#include <utility>
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -22,8 +23,8 @@
 namespace dutiful {
 namespace {
 
-// Of the kind that belongs to the descriptor, where SQLite's own belong to the process; and others
-// can ask for it without taking any. A length of 0 is the whole file.
+// An open file description lock: it belongs to the descriptor, while SQLite's locks belong to the
+// process, and others can query it without taking one. A length of 0 means the whole file.
 bool lock(int descriptor, off_t start, off_t length) {
   struct flock range {
     .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = start, .l_len = length, .l_pid = 0
@@ -31,15 +32,15 @@ bool lock(int descriptor, off_t start, off_t length) {
   return fcntl(descriptor, F_OFD_SETLK, &range) == 0;
 }
 
-// How often a file may be removed between its opening and its lock: each time somebody has given
-// up.
+// How often a file may be removed between its opening and its locking. Each removal means that
+// another process gave up.
 constexpr int removals_max = 1000;
 
 bool is_taken(int error) {
   return error == EAGAIN || error == EACCES;
 }
 
-// Only a courtesy to whoever finds the lock taken: that it is held is what counts.
+// Best effort: the name only serves messages, the lock is what counts.
 void write_holder(int descriptor, std::string_view text) noexcept {
   if (ftruncate(descriptor, 0) != 0) return;
   [[maybe_unused]] const ssize_t written = pwrite(descriptor, text.data(), text.size(), 0);
@@ -53,8 +54,8 @@ std::string this_process() {
 
 }  // namespace
 
-// The states that this process holds. Never destroyed: a scheduler that is a global lets go of its
-// state after all that is made once main() has begun.
+// The states that this process holds. Never destroyed, because a global scheduler releases its
+// state after everything that was created in main() is gone.
 class Ownership::HeldHere {
  public:
   static HeldHere& instance() {
@@ -62,7 +63,7 @@ class Ownership::HeldHere {
     return held;
   }
   Mutex mutex;
-  std::set<Identity> states GUARDED_BY(mutex);
+  std::set<FileIdentity> states GUARDED_BY(mutex);
 };
 
 Ownership::Ownership(const std::string& state)
@@ -76,13 +77,13 @@ Ownership::Ownership(const std::string& state)
                 {.path = log_, .is_log = true},
                 {.path = state_ + "-shm", .is_log = true}};
     // SQLite gives its files the mode of the state.
-    if (has_mark_of_state(state_descriptor_)) {
+    if (has_mark_of_state(state_descriptor_.get())) {
       make_private();
     } else {
       check_files(Demand::ours);
     }
-    predecessor_ = read_name(name_descriptor_);
-    write_holder(name_descriptor_, this_process());
+    predecessor_ = read_name(name_descriptor_.get());
+    write_holder(name_descriptor_.get(), this_process());
   } catch (const FileError& error) {
     put_back();
     release();
@@ -103,11 +104,11 @@ void Ownership::make_private() {
 }
 
 void Ownership::check_files(Demand demand) const {
-  check_private(state_, state_descriptor_, demand);
+  check_private(state_, state_descriptor_.get(), demand);
   for (const char* suffix : {"-wal", "-shm", "-journal"}) check_private(state_ + suffix, demand);
 }
 
-// Called by a handler of the error, which is the cause.
+// Called in the handler of `error`, which becomes the cause.
 void Ownership::refuse(const FileError& error) const {
   throw StoreError(
       state_,
@@ -116,8 +117,8 @@ void Ownership::refuse(const FileError& error) const {
 }
 
 Ownership::~Ownership() {
-  // Only who is killed leaves its name behind.
-  write_holder(name_descriptor_, predecessor_);
+  // Only a holder that was killed leaves its name behind.
+  write_holder(name_descriptor_.get(), predecessor_);
   put_back();
   release();
 }
@@ -127,48 +128,49 @@ void Ownership::confirm() noexcept {
   name_made_ = state_made_ = false;
 }
 
-// While they are locked: who has opened one meanwhile looks, once it has the lock, whether it is
-// still there.
+// Called while the files are locked. A process that has opened one meanwhile checks, after locking
+// it, that it still exists.
 void Ownership::put_back() noexcept {
-  if (state_made_ && identify(state_) == identify(state_descriptor_) && is_unused()) {
+  if (state_made_ && is_at(state_, state_descriptor_.get()) && is_unused()) {
     unlink(state_.c_str());
   }
-  if (name_made_ && identify(name_) == identify(name_descriptor_)) unlink(name_.c_str());
+  if (name_made_ && is_at(name_, name_descriptor_.get())) unlink(name_.c_str());
 }
 
-// A database may have readers, whom SQLite's log joins to its name, and what others have written.
+// A database may have readers, whose log belongs to its name, and content that others have written.
 bool Ownership::is_unused() const noexcept {
   struct stat status {};
-  return fstat(state_descriptor_, &status) == 0 && status.st_size == 0 &&
+  return fstat(state_descriptor_.get(), &status) == 0 && status.st_size == 0 &&
          faccessat(AT_FDCWD, log_.c_str(), F_OK, AT_SYMLINK_NOFOLLOW) != 0;
 }
 
 void Ownership::release() noexcept {
   {
-    // Who comes next in this process must not open it while this is closed.
+    // No other scheduler of this process may open the file while it is being closed.
     HeldHere& here = HeldHere::instance();
     const Lock guard{here.mutex};
     if (held_) here.states.erase(*held_);
-    if (state_descriptor_ >= 0) close(state_descriptor_);
+    state_descriptor_.reset();
   }
-  if (name_descriptor_ >= 0) close(name_descriptor_);
+  name_descriptor_.reset();
 }
 
-// Before anything is made beside what is not ours.
+// Rejects a file that is no state before anything is created beside it.
 void Ownership::refuse_others() const {
   HeldHere& here = HeldHere::instance();
   const Lock guard{here.mutex};
-  const auto found = identify(state_);
+  const auto found = identity_of(state_);
   if (found && !here.states.contains(*found)) refuse_no_state(state_);
 }
 
-// Waits for what a predecessor has begun that is gone by its name. Otherwise as lock().
+// Like lock(), but if the named holder is dead, waits up to a second for the lock: a child of that
+// holder may still share it.
 bool Ownership::lock_soon(int descriptor, off_t start, off_t length) const {
   int error = 0;
   (void)try_for_a_second([&] {
     error = lock(descriptor, start, length) ? 0 : errno;
     if (!is_taken(error)) return true;
-    const auto holder = read_holder(name_descriptor_);
+    const auto holder = read_holder(name_descriptor_.get());
     return !holder || !is_gone(*holder);
   });
   errno = error;
@@ -177,26 +179,26 @@ bool Ownership::lock_soon(int descriptor, off_t start, off_t length) const {
 
 void Ownership::lock_name() {
   for (int removals = 0; removals < removals_max; ++removals) {
-    const auto [descriptor, made, failure] = open_or_make_private(name_, O_RDWR);
-    name_descriptor_ = descriptor;
+    auto [descriptor, made, failure] = open_or_make_private(name_, O_RDWR);
+    name_descriptor_ = std::move(descriptor);
     if (failure != 0) {
       throw StoreError(state_,
                        "cannot be locked: " + name_ + ": " + std::strerror(failure) +
                            "; check that its directory exists and may be written");
     }
-    if (!lock_soon(name_descriptor_, 0, 0)) {
+    if (!lock_soon(name_descriptor_.get(), 0, 0)) {
       const int error = errno;
       if (!is_taken(error)) {
         throw StoreError(state_, "cannot be locked: " + name_ + ": " + std::strerror(error));
       }
-      const auto holder = read_holder(name_descriptor_);
+      const auto holder = read_holder(name_descriptor_.get());
       throw StateHeldError(state_, holder ? to_text(*holder) : "another process");
     }
-    if (identify(name_) == identify(name_descriptor_)) {
+    if (is_at(name_, name_descriptor_.get())) {
       name_made_ = made;
       return;
     }
-    close(std::exchange(name_descriptor_, -1));
+    name_descriptor_.reset();
   }
   throw StateHeldError(state_, "others, one after the other");
 }
@@ -205,19 +207,19 @@ void Ownership::lock_state() {
   HeldHere& here = HeldHere::instance();
   const Lock guard{here.mutex};
   for (int removals = 0; removals < removals_max; ++removals) {
-    const auto found = identify(state_);
+    const auto found = identity_of(state_);
     if (found && here.states.contains(*found)) {
       throw StateHeldError(state_, "this process, by another name of the file");
     }
-    // It may be a file of another program, whose mode is none of our business.
-    const auto [descriptor, made, failure] = open_or_make_private(state_, O_RDWR, Demand::ours);
-    state_descriptor_ = descriptor;
+    // If it is a file of another program, its mode does not concern us.
+    auto [descriptor, made, failure] = open_or_make_private(state_, O_RDWR, Demand::ours);
+    state_descriptor_ = std::move(descriptor);
     if (failure != 0) {
       throw StoreError(state_,
                        std::string{"cannot be written: "} + std::strerror(failure) +
                            "; check its permissions and those of its directory");
     }
-    if (!lock_soon(state_descriptor_, state_lock_byte, 1)) {
+    if (!lock_soon(state_descriptor_.get(), state_lock_byte, 1)) {
       const int error = errno;
       if (is_taken(error)) {
         throw StateHeldError(state_, "another process, by another name of the file");
@@ -225,11 +227,11 @@ void Ownership::lock_state() {
       throw StoreError(state_, std::string{"cannot be locked: "} + std::strerror(error));
     }
     struct stat status {};
-    if (fstat(state_descriptor_, &status) != 0) {
+    if (fstat(state_descriptor_.get(), &status) != 0) {
       throw StoreError(state_, std::string{"cannot be locked: "} + std::strerror(errno));
     }
-    const Identity locked{status.st_dev, status.st_ino};
-    if (identify(state_) == locked) {
+    const FileIdentity locked{.device = status.st_dev, .inode = status.st_ino};
+    if (identity_of(state_) == locked) {
       state_made_ = made;
       if (status.st_nlink > 1) {
         throw StoreError(state_,
@@ -240,24 +242,12 @@ void Ownership::lock_state() {
       here.states.insert(locked);
       return;
     }
-    close(std::exchange(state_descriptor_, -1));
+    state_descriptor_.reset();
   }
   throw StateHeldError(state_, "others, one after the other");
 }
 
-std::optional<Ownership::Identity> Ownership::identify(const std::string& path) {
-  struct stat found {};
-  if (lstat(path.c_str(), &found) != 0) return std::nullopt;
-  return Identity{found.st_dev, found.st_ino};
-}
-
-std::optional<Ownership::Identity> Ownership::identify(int descriptor) {
-  struct stat found {};
-  if (fstat(descriptor, &found) != 0) return std::nullopt;
-  return Identity{found.st_dev, found.st_ino};
-}
-
-// Somebody may have put it there just before SQLite opened it.
+// Another user may have created the file just before SQLite opened it.
 void Ownership::require_ours(const std::string& path) const {
   try {
     check_private(path, Demand::ours);
@@ -274,7 +264,7 @@ void Ownership::forget_log() noexcept {
 
 void Ownership::check() {
   for (Watched& watched : watched_) {
-    const auto found = identify(watched.path);
+    const auto found = identity_of(watched.path);
     if (!watched.identity) {
       if (found) require_ours(watched.path);
       watched.identity = found;

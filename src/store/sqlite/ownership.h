@@ -3,64 +3,62 @@
 
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <sys/types.h>
+
+#include "posix/descriptor.h"
+#include "posix/file_identity.h"
 
 namespace dutiful {
 
 class FileError;
 enum class Demand;
 
-// Holds two locks of the operating system, which die with the process however that ends: one on a
-// file beside the state, which names the holder, and one on the state itself, which is the same by
-// whatever name the file is reached, and stays where the first file is removed. A child that was
-// forked shares them until it executes another program or ends, for they belong to the descriptors.
+// Holds two locks of the operating system, which die with the process however it ends. One is on a
+// file beside the state, which names the holder. The other is on the state itself: it is the same
+// lock under every name of the file, and it remains if the first file is removed. The locks belong
+// to the descriptors, so a forked child shares them until it executes another program or ends.
 //
-// Closing any descriptor of the state takes away the locks that SQLite has in this process. So this
-// must outlive every connection of its holder, and a state that this process holds already is not
-// even opened.
+// Closing any descriptor of the state releases the locks that SQLite holds in this process. So this
+// object must outlive every connection of its holder, and it does not even open a state that this
+// process already holds.
 class Ownership {
  public:
-  // Throws StateHeldError, which names the holder, or StoreError where there can be no lock, or a
-  // file of the state belongs to another user or is reached through a link. Only the path of the
-  // state itself may lead through links.
+  // Throws StateHeldError, which names the holder. Throws StoreError if the state cannot be locked,
+  // or if one of its files belongs to another user or is a link. Only the path of the state itself
+  // may contain links.
   explicit Ownership(const std::string& state);
   ~Ownership();
   Ownership(const Ownership&) = delete;
   Ownership& operator=(const Ownership&) = delete;
 
-  // Throws StoreError where a file of the state is not the one any more that is being written: what
-  // would be recorded there nobody could find again.
+  // Throws StoreError if a file of the state was replaced or removed while in use: what is recorded
+  // in the old file could not be found again.
   void check();
 
-  // The state is known to be one of dutiful's: from now on its files are for their owner alone,
-  // also those that SQLite makes, which gives them the mode of the state. Who may open a file may
-  // lock it, and so hold up whoever writes to it. Throws StoreError.
+  // Call when the state is known to be one of dutiful. From then on only their owner may open its
+  // files, including those that SQLite creates with the mode of the state: a user who can open a
+  // file can lock it, and so block the writer. Throws StoreError.
   void make_private();
 
-  // SQLite's log may be another from now on: the connection to the state is about to be closed, and
-  // whoever closes it last removes the log.
+  // Call before the connection is closed: the last connection to close removes the log, so the next
+  // log is another file.
   void forget_log() noexcept;
 
-  // The state is really ours now. Where it does not come to this, the name is left of a holder
-  // before this that was killed, and no file that was not there, but for a state that SQLite has
-  // already made a database.
+  // Call when a list was written to the state. Without it, the destructor restores the name of a
+  // previous holder that was killed, and removes the files that this object created, except a state
+  // that SQLite has already made a database.
   void confirm() noexcept;
 
  private:
-  // Which file a path leads to.
-  using Identity = std::pair<dev_t, ino_t>;
   struct Watched {
     std::string path;
-    bool is_log = false;                 // which comes and goes with the connections
-    std::optional<Identity> identity{};  // once it is there
+    bool is_log = false;                     // created and removed with the connections
+    std::optional<FileIdentity> identity{};  // once the file exists
   };
   class HeldHere;
 
-  static std::optional<Identity> identify(const std::string& path);
-  static std::optional<Identity> identify(int descriptor);
   void refuse_others() const;
   [[noreturn]] void refuse(const FileError& error) const;
   void check_files(Demand demand) const;
@@ -72,14 +70,14 @@ class Ownership {
   [[nodiscard]] bool is_unused() const noexcept;
   void release() noexcept;
 
-  std::string state_;  // what its links lead to
+  std::string state_;  // the path with its links resolved
   std::string name_;   // the path of the file that names the holder
-  std::string log_;    // of SQLite
-  int name_descriptor_ = -1;
-  int state_descriptor_ = -1;
-  std::optional<Identity> held_;  // what this process holds by this
-  std::string predecessor_;       // who was killed, until this is confirmed
-  bool name_made_ = false;        // by us, and nobody has needed it yet
+  std::string log_;    // SQLite's write-ahead log
+  Descriptor name_descriptor_;
+  Descriptor state_descriptor_;
+  std::optional<FileIdentity> held_;  // the state in HeldHere
+  std::string predecessor_;           // the previous holder if it was killed; cleared by confirm()
+  bool name_made_ = false;            // created by us, and not confirmed yet
   bool state_made_ = false;
   std::vector<Watched> watched_;
 };

@@ -4,12 +4,13 @@
 #include <utility>
 
 #include "store/sqlite/database.h"
+#include "store/sqlite/statement.h"
 
 namespace dutiful {
 namespace {
 
-// A statement as it reads with as few blanks as can be: how it is laid out, and what SQLite makes
-// of it when a column is added, is not part of a format.
+// The statement with as few blanks as possible. Its layout, which SQLite changes when a column is
+// added, is not part of a format.
 std::string without_blanks(std::string_view sql) {
   std::string text;
   const auto parts = [](char c) { return c == '(' || c == ')' || c == ','; };

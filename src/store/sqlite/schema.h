@@ -1,4 +1,4 @@
-// What a database consists of.
+// The tables and other parts of a database.
 #pragma once
 
 #include <set>
@@ -8,8 +8,8 @@ namespace dutiful {
 
 class Database;
 
-// Its tables, indices, views and triggers as the statements that make them, but for those that
-// SQLite adds by itself. Two databases of equal parts differ only in the rows they hold.
+// Its tables, indices, views and triggers as the statements that create them, without those that
+// SQLite adds itself. Two databases with equal parts differ only in their rows.
 [[nodiscard]] std::set<std::string> parts_of(const Database& database);
 
 }  // namespace dutiful

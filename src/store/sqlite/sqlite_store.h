@@ -1,4 +1,4 @@
-// The state in an SQLite file: durable, and readable by other programs while it is in use.
+// The state in an SQLite file: durable, and readable by other programs while a scheduler holds it.
 #pragma once
 
 #include <memory>
@@ -9,19 +9,20 @@
 
 namespace dutiful {
 
-// Opens the state, and makes it where there is none. Throws StateHeldError, and StoreError for a
-// file that is damaged, foreign, written by a newer dutiful, or cannot be written.
+// Opens the state; creates it if it does not exist. Throws StateHeldError, or StoreError if the
+// file is damaged, belongs to another program, was written by a newer dutiful, or cannot be
+// written.
 //
-// Another program that is writing to it, a backup say, is waited for so long at each operation.
+// Each operation waits up to `busy_timeout` for another program that is writing, such as a backup.
 [[nodiscard]] std::unique_ptr<Store> open_sqlite_store(const std::string& path,
                                                        Duration busy_timeout = std::chrono::seconds{
                                                            5});
 
-// The records of a state, whoever holds it meanwhile. Changes nothing. Throws StoreError where
-// there is no such state, and the errors of RULES P7 for a damaged record.
+// Reads the records of a state, even while another process holds it. Changes nothing. Throws
+// StoreError if there is no such state, and the errors of RULES P7 for a damaged record.
 [[nodiscard]] std::vector<TaskRecord> read_sqlite_state(const std::string& path);
 
-// Throws StoreError where there is no state of this dutiful or an older one. Looks at no record.
+// Throws StoreError unless the file is a state of this version or an older one. Reads no record.
 void check_sqlite_state(const std::string& path);
 
 }  // namespace dutiful

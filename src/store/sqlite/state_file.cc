@@ -9,6 +9,8 @@
 
 #include <dutiful/errors.h>
 
+#include "posix/descriptor.h"
+
 namespace dutiful {
 namespace {
 
@@ -18,18 +20,17 @@ using namespace std::string_view_literals;
 // As many as Linux follows.
 constexpr int links_max = 40;
 
-// What every SQLite database begins with, its zero included.
+// Every SQLite database begins with this, including the zero.
 constexpr auto signature = "SQLite format 3\0"sv;
-// And every journal of a transaction that SQLite may have to take back.
+// Every rollback journal begins with this.
 constexpr auto journal_signature = "\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"sv;
 
-// The first bytes of a file, so many at most; none where it cannot be read.
+// At most the first `size` bytes of a file; none if it cannot be read.
 std::string begin_of(const std::string& path, std::size_t size) {
-  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (descriptor < 0) return "";
+  const Descriptor file{open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+  if (!file.is_open()) return "";
   std::string begin(size, '\0');
-  const ssize_t read = pread(descriptor, begin.data(), begin.size(), 0);
-  close(descriptor);
+  const ssize_t read = pread(file.get(), begin.data(), begin.size(), 0);
   begin.resize(static_cast<std::size_t>(std::max<ssize_t>(read, 0)));
   return begin;
 }
@@ -76,10 +77,9 @@ void refuse_no_state(const std::string& state) {
     throw StoreError(state, reason);
   }
   const std::string begin = begin_of(state, signature.size());
-  // There is none yet, or whoever opens it will say what is wrong; an empty file is as good as
-  // none.
+  // The file does not exist, or opening it will report what is wrong. An empty file counts as none.
   if (begin.empty() || begin == signature) return;
-  // The power was cut while the first page was written; SQLite will take that back.
+  // A power cut tore the first page. SQLite will roll it back.
   const std::string journal = file_beside(state, "-journal");
   if (begin_of(journal, journal_signature.size()) == journal_signature) return;
   throw StoreError(state, no_database);

@@ -1,4 +1,4 @@
-// Which file a state is.
+// The file of a state.
 #pragma once
 
 #include <cstdint>
@@ -7,24 +7,26 @@
 
 namespace dutiful {
 
-// The file that a path leads to, in full: the same by whatever links it is reached, and the same
-// before it is there as when it is, for the last link may lead to what is only to be made.
+// The absolute path with all links resolved. It is the same whichever links lead to the file, and
+// the same before the file exists, because the last link may lead to a file that is still to be
+// created.
 [[nodiscard]] std::string resolve_state(const std::string& state);
 
-// The file beside it of that ending.
+// The path of the file beside the state with that ending.
 [[nodiscard]] std::string file_beside(const std::string& state, std::string_view ending);
 
-// Why what is there can be no state, and what to give; empty where it can, or nothing is there.
+// Why the file cannot be a state, and what to use instead; empty if it can, or if it does not
+// exist.
 [[nodiscard]] std::string why_no_file(const std::string& state);
-// Throws StoreError for that, and for a file that begins as no database does, unless SQLite has a
-// journal to make it one again. Opens and closes it, which takes away the locks that SQLite has on
-// it in this process.
+// Throws StoreError for such a file, and for one that does not begin like a database, unless SQLite
+// has a journal that restores it. Opens and closes the file, which releases the locks that SQLite
+// holds on it in this process.
 void refuse_no_state(const std::string& state);
 
-// What marks a database as a state: its application_id, "duti". Stored, so never changed.
+// Marks a database as a state: its application_id, "duti". Stored, so never changed.
 inline constexpr std::int64_t state_mark = 0x64757469;
-// Whether a file has that mark, or is empty. One whose first transaction is still in SQLite's log
-// does not have it yet.
+// Whether a file is empty or has that mark. A state whose first transaction is still in SQLite's
+// log does not have it yet.
 [[nodiscard]] bool has_mark_of_state(int descriptor);
 
 inline constexpr const char* no_database =

@@ -1,7 +1,7 @@
-// Every zone of the system's database, every transition from 2000 to 2100: within three hours of
-// it, next, previous and count are what a walk over all minutes finds, under both policies.
+// Every zone of the system's database and every transition from 2000 to 2100: within three hours of
+// it, next, previous and count equal the results of a walk over all minutes, under both policies.
 //
-// Each run takes a sample, and DUTIFUL_TEST_ALL=1 takes them all.
+// Each run takes a sample; DUTIFUL_TEST_ALL=1 takes all.
 
 #include <algorithm>
 #include <cstdlib>
@@ -26,7 +26,7 @@ using namespace std::chrono_literals;
 
 constexpr const char* system_database = "/usr/share/zoneinfo";
 
-// In a sample, one transition in so many is tried.
+// A sample tries one transition in this many.
 constexpr std::size_t sample_interval = 10;
 
 bool take_all() {
@@ -41,12 +41,12 @@ std::string bytes_of(const std::filesystem::path& path) {
   return bytes.str();
 }
 
-// The names of all different zones; links to one file count once.
+// The names of all different zones. Links to one file count once.
 std::vector<std::string> zone_names() {
   std::vector<std::string> names;
   for (const auto& entry : std::filesystem::recursive_directory_iterator{system_database}) {
     const std::string name = std::filesystem::relative(entry.path(), system_database);
-    // right/ counts leap seconds, and posix/ is everything once more.
+    // right/ counts leap seconds, and posix/ repeats everything.
     if (name.starts_with("right/") || name.starts_with("posix/")) continue;
     if (entry.is_regular_file() && bytes_of(entry.path()).starts_with("TZif"))
       names.push_back(name);
@@ -70,7 +70,7 @@ std::vector<Instant> transitions_of(absl::TimeZone zone) {
   return transitions;
 }
 
-// Dense and sparse expressions, those of the hours around the transition among them.
+// Dense and sparse expressions, including the hours around the transition.
 std::vector<std::string> expressions_around(Instant transition, absl::TimeZone zone) {
   const auto before = zone.At(to_absl(transition - 1s)).cs;
   const auto after = zone.At(to_absl(transition)).cs;
@@ -87,7 +87,7 @@ std::vector<std::string> expressions_around(Instant transition, absl::TimeZone z
                              .c_encoding())};
 }
 
-// Returns the number of answers that were compared.
+// Returns the number of answers compared.
 std::size_t compare_around(const std::string& name,
                            const Zone& zone,
                            absl::TimeZone twin,
@@ -127,7 +127,7 @@ std::size_t compare_around(const std::string& name,
   return compared;
 }
 
-TEST(Sweep, agrees_with_the_minute_walk_around_every_transition) {
+TEST(EveryZone, agrees_with_the_minute_walk_around_every_transition) {
   const WithVariable tzdir{"TZDIR", system_database};
   const auto names = zone_names();
   ASSERT_GT(names.size(), 300) << "the package tzdata is missing";
@@ -149,8 +149,8 @@ TEST(Sweep, agrees_with_the_minute_walk_around_every_transition) {
   EXPECT_GT(seen, 10'000);
 }
 
-// The offsets themselves, far from any transition too: every zone, every week from 1850 to 2100.
-TEST(Sweep, knows_the_offset_of_every_zone_at_any_time) {
+// The offsets themselves, even far from any transition: every zone, every week from 1850 to 2100.
+TEST(EveryZone, has_the_right_offset_at_any_time) {
   const WithVariable tzdir{"TZDIR", system_database};
   for (const std::string& name : zone_names()) {
     const Zone zone = Zone::load(name);

@@ -1,4 +1,4 @@
-// A small language for the rules: a scheduler in virtual time, and what its tasks did.
+// A small language for the rules: a scheduler in virtual time and the starts of its tasks.
 #pragma once
 
 #include <deque>
@@ -12,15 +12,14 @@
 
 namespace dutiful {
 
-// Tasks succeed at once unless told otherwise, and every start is noted as
-// "10:00:00 task reason".
-class World {
+// Tasks succeed at once unless scripted otherwise. Every start is noted as "10:00:00 task reason".
+class Scene {
  public:
-  explicit World(const char* now, Options options = {.zone = Zone::utc()})
+  explicit Scene(const char* now, Options options = {.zone = Zone::utc()})
       : scheduler_(at(now), std::move(options)) {}
 
-  // What the next runs of a task do: succeed, fail, or go on until end().
-  enum class Does { succeed, fail, go_on };
+  // What the next runs of a task do: succeed, fail, or keep running until end().
+  enum class Does { succeed, fail, keep_running };
   void script(const std::string& task, std::deque<Does> runs) { scripts_[task] = std::move(runs); }
 
   struct Task {
@@ -44,7 +43,7 @@ class World {
   void advance(Duration duration) { scheduler_.advance(duration); }
   void advance_to(const char* time) { advance(at(time) - scheduler_.now()); }
 
-  // The run of a task that goes on ends.
+  // Ends the run of a task that keeps running.
   void end(const std::string& task) {
     running_.at(task).succeed();
     running_.erase(task);
@@ -56,7 +55,7 @@ class World {
     advance(Duration::zero());
   }
 
-  // What has started since the last call.
+  // The starts since the last call.
   std::vector<std::string> starts() { return std::exchange(starts_, {}); }
   // The keys and fences of all runs so far, in the order of their starts (P8).
   [[nodiscard]] const std::vector<std::string>& keys() const { return keys_; }
@@ -75,7 +74,7 @@ class World {
     if (!script.empty()) script.pop_front();
     if (does == Does::succeed) run.succeed();
     if (does == Does::fail) run.fail("on purpose");
-    if (does == Does::go_on) running_.emplace(info.task, std::move(run));
+    if (does == Does::keep_running) running_.emplace(info.task, std::move(run));
   }
 
   std::map<std::string, std::deque<Does>> scripts_;
@@ -89,6 +88,6 @@ class World {
 using Starts = std::vector<std::string>;
 using Keys = std::vector<std::string>;
 using Fences = std::vector<std::uint64_t>;
-using Does = World::Does;
+using Does = Scene::Does;
 
 }  // namespace dutiful

@@ -1,0 +1,51 @@
+// The daemon's log on standard output: events, as people or programs read them.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include <dutiful/zone.h>
+
+#include "daemon/event_text.h"
+#include "daemon/log.h"
+#include "daemon/log_format.h"
+#include "daemon/startup_event_buffer.h"
+#include "events/catalogue.h"
+
+namespace dutiful {
+
+// Safe to use from any thread.
+class EventLog {
+ public:
+  struct Options {
+    LogFormat format = LogFormat::json;
+    bool verbose = false;  // also events of the level DEBUG
+    Zone zone;
+    std::function<Instant()> now{};
+  };
+  explicit EventLog(Options options);
+
+  // Logs an event of the scheduler. Until release_starts(), starts and what follows them wait.
+  void add(const TypedEvent& event);
+  void release_starts() { startup_.release(); }
+
+  // Logs an event of the daemon itself, which happens now and does not wait.
+  void report(event::Any what);
+
+  // Logs a line that a command wrote, unless too many wait already.
+  void add_output(const std::string& task, std::string_view line);
+
+ private:
+  [[nodiscard]] std::string line_of(const TypedEvent& event) const;
+  [[nodiscard]] bool is_wanted(const TypedEvent& event) const {
+    return options_.verbose || level_of(event) != Level::debug;
+  }
+
+  const Options options_;
+  const Colour colour_;
+  Log log_;
+  StartupEventBuffer startup_;
+};
+
+}  // namespace dutiful

@@ -1,0 +1,8 @@
+// How the daemon writes its log.
+#pragma once
+
+namespace dutiful {
+
+enum class LogFormat { human, json };
+
+}  // namespace dutiful

@@ -1,0 +1,50 @@
+// Orders what is reported while the daemon starts.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "events/catalogue.h"
+#include "sync/mutex.h"
+
+namespace dutiful {
+
+// The scheduler reports starts as soon as it holds the state, but no command begins before the
+// daemon is ready, and TaskFileLoaded is reported first. Until release(), this holds back the first
+// start and every line after it.
+//
+// It holds lines rather than events: a copy of a std::variant is unsafe in libstdc++ 12 when memory
+// runs out.
+class StartupEventBuffer {
+ public:
+  using Write = std::function<void(std::string)>;
+
+  explicit StartupEventBuffer(Write write) : write_(std::move(write)) {}
+
+  void add(const TypedEvent& event, std::string line) {
+    const Lock lock{mutex_};
+    const bool holds = !held_.empty() || std::holds_alternative<event::TaskRunStarted>(event.what);
+    if (!released_ && holds) {
+      held_.push_back(std::move(line));
+    } else {
+      write_(std::move(line));
+    }
+  }
+
+  void release() {
+    const Lock lock{mutex_};
+    released_ = true;
+    for (std::string& line : std::exchange(held_, {})) write_(std::move(line));
+  }
+
+ private:
+  const Write write_;
+  Mutex mutex_;
+  std::vector<std::string> held_ GUARDED_BY(mutex_);
+  bool released_ GUARDED_BY(mutex_) = false;
+};
+
+}  // namespace dutiful

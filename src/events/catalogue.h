@@ -1,0 +1,76 @@
+// Every event there is, as a value. Inside dutiful an event stays typed; it becomes names and texts
+// only on its way out, in publish().
+#pragma once
+
+#include <functional>
+#include <variant>
+
+#include <dutiful/events.h>
+
+#include "events/daemon_events.h"
+#include "events/scheduler_events.h"
+
+namespace dutiful {
+
+namespace event {
+
+using Any = std::variant<SchedulerInitializationStarted,
+                         SchedulerInitializationCompleted,
+                         SchedulerInitializationFailed,
+                         SchedulerReinitializationStarted,
+                         SchedulerReinitializationCompleted,
+                         SchedulerStopRequested,
+                         SchedulerStopped,
+                         PollingStarted,
+                         PollingStopRequested,
+                         PollingStopped,
+                         PollStarted,
+                         PollCompleted,
+                         TaskAdded,
+                         TaskPreserved,
+                         TaskOverridden,
+                         TaskRemoved,
+                         TaskOrphaned,
+                         TaskNeverDue,
+                         TaskScheduled,
+                         TaskSkipped,
+                         ClockCorrected,
+                         ClockOutOfRange,
+                         TaskRunStarted,
+                         TaskRetryStarted,
+                         TaskRetryPreempted,
+                         TaskRunCompleted,
+                         TaskRunFailed,
+                         DueSkipped,
+                         SchedulingDelayed,
+                         AccessRefused,
+                         StoreFailed,
+                         TraceFailed,
+                         TraceSetAside,
+                         TheoryViolated,
+                         ResourcesExhausted,
+                         TaskFileLoaded,
+                         TaskFileRejected,
+                         TaskFileWarning,
+                         TaskChanged,
+                         LeftoversEnded,
+                         CommandsEnding,
+                         TaskOutput,
+                         HistoryFailed,
+                         HistoryRecovered,
+                         LogLinesDropped>;
+
+}  // namespace event
+
+struct TypedEvent {
+  Instant at;
+  event::Any what;
+};
+
+[[nodiscard]] Level level_of(const TypedEvent& event);
+
+// The event as the outside sees it. An instant outside the years 1 to 9999 becomes the nearest one
+// inside.
+[[nodiscard]] Event publish(const TypedEvent& event);
+
+}  // namespace dutiful

@@ -1,0 +1,176 @@
+#include "runtime/engine_driver.h"
+
+#include <algorithm>
+#include <new>
+#include <utility>
+
+#include "runtime/options.h"
+
+namespace dutiful {
+namespace {
+
+// Tracing must not disturb what is traced.
+template <typename Trace>
+void best_effort(Trace trace) {
+  try {
+    trace();
+  } catch (const std::bad_alloc&) {
+  }
+}
+
+}  // namespace
+
+EngineDriver::EngineDriver(World world,
+                           const Options& options,
+                           const Calendar& calendar,
+                           const TypedSink& events,
+                           std::function<void()> prepare)
+    : clock_(world.clock),
+      calls_(world.calls),
+      trace_(world.trace),
+      mailbox_(std::make_shared<Mailbox>(world.clock, &world.wake_up)),
+      engine_(calendar,
+              policies_of(options),
+              store_opener_of(options),
+              world.trace,
+              events,
+              [this, prepare = std::move(prepare)] {
+                mutex.assert_held();
+                prepare();
+                return take_calls().now;
+              }) {}
+
+void EngineDriver::initialize(std::vector<TaskConfig> list,
+                              Callbacks& callbacks,
+                              const Calls::Initialization& call,
+                              Workers& workers) {
+  if (call.first) is_stop_requested_ = false;
+  dispatch(workers);  // by the callbacks of the list before
+  engine_.initialize(std::move(list), take_calls().now, {call.number, true});
+  callbacks_.swap(callbacks);
+  try {
+    set_alarm();
+  } catch (const std::exception&) {
+    // The loop, which is next, sets it again, and reports a failure.
+  }
+}
+
+EngineDriver::Next EngineDriver::step(Workers& workers) {
+  if (runs_.empty()) starts_per_step_ = starts_per_step_first;
+  bool more = false;
+  do {
+    more = step_once(workers);
+  } while (more && prompt_.empty() && ended_.size() < ended_max);
+  if (engine_.lifecycle() == Lifecycle::uninitialized) return Next::end;
+  if (more) return Next::step;
+  set_alarm();
+  return Next::sleep;
+}
+
+bool EngineDriver::step_once(Workers& workers) {
+  const Calls::News news = take_calls();
+  const Instant now = engine_.follow(news.now);
+  is_held_ = news.stop == Calls::Stop::soon;
+  if (news.stop == Calls::Stop::now && engine_.lifecycle() == Lifecycle::running) {
+    engine_.stop(now, {.number = {}, .told_by_caller = true});
+  }
+  if (engine_.lifecycle() == Lifecycle::uninitialized) return false;
+  if (engine_.lifecycle() == Lifecycle::stopping && !is_stop_requested_) {
+    runs_.request_stop_of_all();
+    is_stop_requested_ = true;
+  }
+  const Duration began = clock_.monotonic();
+  const bool have_ended = take_ends(now);
+  runs_.enforce_limits(now);
+  dispatch(workers);  // if an earlier step had no memory for it
+  if (is_held_) {
+    engine_.settle(now);
+    return false;
+  }
+  const bool is_polling = engine_.lifecycle() == Lifecycle::running && engine_.next_wake() <= now;
+  if (is_polling) engine_.reporter().poll_started(callbacks_.size(), now);
+  undispatched_ = engine_.step(now, starts_per_step_);
+  const std::size_t started = undispatched_.size();
+  starts_per_step_ = std::min(2 * starts_per_step_, starts_per_step_max);
+  std::ranges::reverse(undispatched_);
+  dispatch(workers);
+  if (is_polling) engine_.reporter().poll_completed(started, clock_.monotonic() - began, now);
+  return started > 0 || have_ended;
+}
+
+EngineDriver::DeferredWork EngineDriver::take_deferred_work() noexcept {
+  return {std::move(prompt_), std::move(ended_), runs_.take_stop_requests()};
+}
+
+// What is decided at the instant that this returns comes after those calls in the trace.
+Calls::News EngineDriver::take_calls() {
+  Calls::News news = calls_.take();
+  best_effort([&] {
+    mutex.assert_held();
+    const auto freeze = freezes_.wake(news.events.empty() ? news.now : news.events.front().at);
+    if (freeze) trace_.on(freeze->at, freeze->event);
+  });
+  for (const TracedEvent& event : news.events) {
+    best_effort([&] {
+      mutex.assert_held();
+      trace_.on(event.at, event.event);
+    });
+  }
+  return news;
+}
+
+void EngineDriver::trace_calls() noexcept {
+  try {
+    (void)take_calls();
+    trace_.flush();
+  } catch (const std::exception&) {
+    // The user's clock has failed. The loop, or the next call, traces them.
+  }
+}
+
+// Returns whether there are any.
+bool EngineDriver::take_ends(Instant now) {
+  unrecorded_.append(mailbox_->take());
+  const bool any = !unrecorded_.empty();
+  while (!unrecorded_.empty()) {
+    const ActiveRun& run = unrecorded_.front();
+    engine_.end(run.task, run.ending(), now);
+    runs_.remove(run);
+    ended_.push(unrecorded_.pop());
+  }
+  return any;
+}
+
+// Hands the started runs to the workers, or to the loop if they are prompt. If there is no memory
+// for a run, it stays, and so do those after it.
+void EngineDriver::dispatch(Workers& workers) {
+  Queue<ActiveRun> runs;
+  try {
+    for (; !undispatched_.empty(); undispatched_.pop_back()) {
+      auto run = make_run(undispatched_.back());
+      (run->is_prompt() ? prompt_ : runs).push(std::move(run));
+    }
+  } catch (...) {
+    workers.add(std::move(runs));
+    throw;
+  }
+  workers.add(std::move(runs));
+}
+
+std::shared_ptr<ActiveRun> EngineDriver::make_run(Start& start) {
+  auto run = make_active_run(start, callbacks_[start.registration], mailbox_, clock_);
+  if (is_stop_requested_) runs_.request_stop_of(*run);
+  runs_.add(run);
+  run->set_info(std::move(start));
+  return run;
+}
+
+void EngineDriver::set_alarm() {
+  const Instant now = engine_.follow(clock_.now());
+  Instant alarm = is_held_ ? Instant::max() : engine_.next_wake();
+  if (engine_.follows()) alarm = std::min(alarm, runs_.next_deadline());
+  freezes_.set_alarm(alarm, now);
+  clock_.set_alarm(alarm);
+}
+
+}  // namespace dutiful

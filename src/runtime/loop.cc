@@ -1,0 +1,151 @@
+#include "runtime/loop.h"
+
+#include <algorithm>
+#include <array>
+#include <new>
+#include <system_error>
+#include <utility>
+
+#include <poll.h>
+
+#include <dutiful/errors.h>
+
+#include "core/task.h"
+#include "runtime/prompt_callback.h"
+#include "runtime/user_code.h"
+
+namespace dutiful {
+namespace {
+
+// If callbacks have no bound, threads still have one.
+constexpr std::size_t threads_max = 1024;
+
+// How long work may wait for a thread before there are more of them.
+constexpr int grow_after_ms = 1;
+
+int to_milliseconds(Duration duration) {
+  return static_cast<int>(duration.count());
+}
+
+}  // namespace
+
+Loop::Loop(World world, std::size_t max_concurrent)
+    : scheduler_(world.scheduler),
+      clock_(world.clock),
+      calls_(world.calls),
+      wake_up_(world.wake_up),
+      reporter_(world.reporter),
+      workers_max_(max_concurrent == 0 ? threads_max : max_concurrent) {}
+
+void Loop::start(const Callbacks& callbacks, EngineDriver& driver) {
+  const bool is_first = !thread_.joinable();
+  const bool needs_worker = !std::ranges::all_of(
+      callbacks, [](const CallbackOf& task) { return PromptCallback::is(task.callback); });
+  try {
+    if (is_first) {
+      workers_.emplace(workers_max_,
+                       [this](std::shared_ptr<ActiveRun> run) { call(std::move(run)); });
+    }
+    if (needs_worker) workers_->start_first();
+    if (is_first) thread_ = std::thread{[this, &driver] { run(driver); }};
+  } catch (...) {
+    if (is_first) workers_.reset();
+    try {
+      throw;
+    } catch (const std::system_error&) {
+      throw ThreadError{std::current_exception()};
+    }
+  }
+}
+
+void Loop::join() {
+  thread_.join();
+  workers_.reset();
+  try {
+    clock_.set_alarm(Instant::max());
+  } catch (const std::exception&) {
+    // Nothing listens to an alarm that is left.
+  }
+}
+
+// A step of the loop: what comes next, and what is to be done before it, without the mutex.
+struct Loop::Step {
+  EngineDriver::Next next;
+  EngineDriver::DeferredWork work;
+};
+
+void Loop::run(EngineDriver& driver) {
+  for (auto next = EngineDriver::Next::step; next != EngineDriver::Next::end;) {
+    Step now = step(driver);
+    while (!now.work.prompt.empty()) call(now.work.prompt.pop());
+    {
+      const UserCode inside{scheduler_, UserCode::Kind::callback};
+      now.work.ended.clear();
+      send(now.work.stop_requests);
+    }
+    next = now.next;
+    if (next == EngineDriver::Next::sleep) sleep();
+  }
+  calls_.loop_has_ended();
+  if (Bell* const all_ended = all_ended_.exchange(nullptr)) all_ended->ring();
+}
+
+Loop::Step Loop::step(EngineDriver& driver) {
+  auto next = EngineDriver::Next::sleep;
+  const Lock lock{driver.mutex};
+  try {
+    next = driver.step(*workers_);
+    memory_.succeed();
+  } catch (const std::bad_alloc&) {
+    report_exhausted("memory is exhausted", memory_.fail());
+  } catch (const std::exception& error) {
+    report_exhausted(error.what(), memory_.fail());
+  }
+  return {next, driver.take_deferred_work()};
+}
+
+void Loop::sleep() {
+  std::array<pollfd, 2> waiting{{{.fd = wake_up_.descriptor(), .events = POLLIN, .revents = 0},
+                                 {.fd = clock_.descriptor(), .events = POLLIN, .revents = 0}}};
+  if (memory_.waits()) {
+    // Without the alarm: one in the past would ring on and on.
+    (void)poll(waiting.data(), 1, to_milliseconds(memory_.delay()));
+  } else {
+    const int events = poll(waiting.data(), waiting.size(), grow_workers());
+    if (events == 0) have_threads_waited_ = true;
+    clock_.take_alarm();
+  }
+  wake_up_.take();
+}
+
+// Returns after how many milliseconds to call it again; -1: when there is more to do.
+int Loop::grow_workers() {
+  if (threads_.waits() && !std::exchange(have_threads_waited_, false)) {
+    return to_milliseconds(threads_.delay());
+  }
+  const Workers::Growth growth = workers_->grow();
+  if (growth == Workers::Growth::failed) {
+    const Duration delay = threads_.fail();
+    report_exhausted("no thread can be started for the runs that wait", delay);
+    return to_milliseconds(delay);
+  }
+  threads_.succeed();
+  return growth == Workers::Growth::wanted ? grow_after_ms : -1;
+}
+
+void Loop::call(std::shared_ptr<ActiveRun> run) noexcept {
+  const UserCode inside{scheduler_, UserCode::Kind::callback};
+  run->call();
+  run.reset();  // which may destroy the callback
+}
+
+void Loop::report_exhausted(const char* error, Duration delay) noexcept {
+  try {
+    const Instant now = clock_.now();
+    reporter_.report(event::ResourcesExhausted{error, later(now, delay)}, now);
+  } catch (...) {
+    // There is no memory to report it with.
+  }
+}
+
+}  // namespace dutiful
