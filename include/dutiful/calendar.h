@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <dutiful/cron.h>
+#include <dutiful/export.h>
 #include <dutiful/policies.h>
 #include <dutiful/time.h>
 #include <dutiful/zone.h>
@@ -26,7 +27,7 @@ namespace dutiful {
 //
 // next() is strictly after its instant and previous() at or before its own, so a loop over next()
 // always advances. An immutable value, safe to share between threads; nothing allocates.
-class Calendar {
+class DUTIFUL_EXPORT Calendar {
  public:
   explicit Calendar(const Zone& zone,
                     RepeatedMinutes repeated_minutes = RepeatedMinutes::both) noexcept;

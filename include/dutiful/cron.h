@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <dutiful/error.h>
+#include <dutiful/export.h>
 #include <dutiful/time.h>
 
 namespace dutiful {
@@ -36,7 +37,7 @@ namespace dutiful {
 //
 // A CronExpression is a 32-byte value. All of it is safe to use from any thread, and nothing
 // allocates except to_string() and errors.
-class CronExpression {
+class DUTIFUL_EXPORT CronExpression {
  public:
   // Throws InvalidCronExpressionError. Takes time linear in the length of the text (RULES C7).
   [[nodiscard]] static CronExpression parse(std::string_view text);
@@ -79,7 +80,7 @@ class CronExpression {
  private:
   friend class CronSearch;
 
-  explicit CronExpression(const Fields& fields) noexcept;
+  DUTIFUL_HIDDEN explicit CronExpression(const Fields& fields) noexcept;
 
   std::uint64_t minutes_;   // bit n: minute n
   std::uint64_t weekdays_;  // bit n: weekday n mod 7, for six weeks; 0 when only days_ decides
@@ -94,7 +95,7 @@ static_assert(sizeof(CronExpression) == 32);
 
 // One field of an expression cannot be read. The cause of an InvalidCronExpressionError, unless it
 // is the number of fields that is wrong.
-class FieldParseError : public Error {
+class DUTIFUL_EXPORT FieldParseError : public Error {
  public:
   FieldParseError(std::string field_value, std::string field_name, const std::string& reason);
   [[nodiscard]] std::string_view name() const noexcept override { return "FieldParseError"; }
@@ -108,7 +109,7 @@ class FieldParseError : public Error {
 };
 
 // An expression is not POSIX cron (RULES C3, C6).
-class InvalidCronExpressionError : public Error {
+class DUTIFUL_EXPORT InvalidCronExpressionError : public Error {
  public:
   struct Details {
     std::string expression;
@@ -138,7 +139,7 @@ class InvalidCronExpressionError : public Error {
 // There is no next or no previous occurrence (RULES C5). The expression is the text that it was
 // asked with, else that of to_string(); the time is in ISO 8601: a civil minute, or an instant in
 // UTC, whichever was asked about.
-class CronCalculationError : public Error {
+class DUTIFUL_EXPORT CronCalculationError : public Error {
  public:
   CronCalculationError(std::string expression, std::string current_time, std::string cause);
   [[nodiscard]] std::string_view name() const noexcept override { return "CronCalculationError"; }

@@ -10,6 +10,8 @@
 #include <variant>
 #include <vector>
 
+#include <dutiful/export.h>
+
 namespace dutiful {
 
 // A detail of an error, by the name that the specification gives it.
@@ -43,7 +45,7 @@ struct ErrorField {
 //   }
 //
 // Subclasses exist where a caller would want to tell them apart, and carry the details as fields.
-class Error : public std::runtime_error {
+class DUTIFUL_EXPORT Error : public std::runtime_error {
  public:
   // The error's name in the specification, the same in every release. Lives for ever.
   [[nodiscard]] virtual std::string_view name() const noexcept = 0;

@@ -9,12 +9,13 @@
 #include <vector>
 
 #include <dutiful/error.h>
+#include <dutiful/export.h>
 #include <dutiful/time.h>
 
 namespace dutiful {
 
 // Input that came as data, from a task file or a binding, is not a list of registrations.
-class RegistrationsNotArrayError : public Error {
+class DUTIFUL_EXPORT RegistrationsNotArrayError : public Error {
  public:
   RegistrationsNotArrayError() : Error("Registrations must be an array") {}
   [[nodiscard]] std::string_view name() const noexcept override {
@@ -23,7 +24,7 @@ class RegistrationsNotArrayError : public Error {
 };
 
 // One of them has the wrong arity or a value of the wrong type.
-class RegistrationShapeError : public Error {
+class DUTIFUL_EXPORT RegistrationShapeError : public Error {
  public:
   RegistrationShapeError(std::size_t registration_index, std::string received)
       : Error("Invalid registration shape: expected [string, string, function, Duration]"),
@@ -42,7 +43,7 @@ class RegistrationShapeError : public Error {
 // A registration's value is not acceptable: an empty name, a callback that holds nothing. The field
 // is `name`, `cronExpression`, `callback` or `timeLimit`, and the value is text: `null` for such a
 // callback, milliseconds for a time limit.
-class InvalidRegistrationError : public Error {
+class DUTIFUL_EXPORT InvalidRegistrationError : public Error {
  public:
   // The first shows the value; the second names the task instead, and the reason says the rest.
   InvalidRegistrationError(std::string field, std::string value, std::string reason);
@@ -65,7 +66,7 @@ class InvalidRegistrationError : public Error {
 };
 
 // A name stands twice in a list.
-class ScheduleDuplicateTaskError : public Error {
+class DUTIFUL_EXPORT ScheduleDuplicateTaskError : public Error {
  public:
   explicit ScheduleDuplicateTaskError(std::string task_name);
   [[nodiscard]] std::string_view name() const noexcept override {
@@ -79,7 +80,7 @@ class ScheduleDuplicateTaskError : public Error {
 };
 
 // A list holds an expression that is not POSIX cron. The cause is an InvalidCronExpressionError.
-class CronExpressionInvalidError : public Error {
+class DUTIFUL_EXPORT CronExpressionInvalidError : public Error {
  public:
   CronExpressionInvalidError(const std::string& message,
                              std::string expression,
@@ -104,7 +105,7 @@ class CronExpressionInvalidError : public Error {
   std::string reason_;
 };
 
-class NegativeRetryDelayError : public Error {
+class DUTIFUL_EXPORT NegativeRetryDelayError : public Error {
  public:
   explicit NegativeRetryDelayError(Duration retry_delay)
       : Error("Retry delay must be non-negative"), retry_delay_(retry_delay) {}
@@ -119,7 +120,7 @@ class NegativeRetryDelayError : public Error {
 };
 
 // initialize() on a scheduler that is initializing, running or stopping (RULES I4).
-class SchedulerAlreadyActiveError : public Error {
+class DUTIFUL_EXPORT SchedulerAlreadyActiveError : public Error {
  public:
   explicit SchedulerAlreadyActiveError(std::string current_state)
       : Error("Cannot initialize scheduler: scheduler is already " + current_state),
@@ -135,7 +136,7 @@ class SchedulerAlreadyActiveError : public Error {
 };
 
 // The state is held by another live scheduler (RULES P6); nothing was changed.
-class StateHeldError : public Error {
+class DUTIFUL_EXPORT StateHeldError : public Error {
  public:
   StateHeldError(std::string state, std::string holder);
   [[nodiscard]] std::string_view name() const noexcept override { return "StateHeldError"; }
@@ -150,7 +151,7 @@ class StateHeldError : public Error {
 
 // The state cannot be read or written: a full disk, a damaged or foreign file, a missing directory.
 // Nothing was changed, unless in_doubt() says otherwise.
-class StoreError : public Error {
+class DUTIFUL_EXPORT StoreError : public Error {
  public:
   StoreError(std::string state, std::string reason, std::exception_ptr cause = nullptr);
   [[nodiscard]] std::string_view name() const noexcept override { return "StoreError"; }
@@ -167,7 +168,7 @@ class StoreError : public Error {
 };
 
 // The host gives no thread for the scheduler to run on. Nothing was changed.
-class ThreadError : public Error {
+class DUTIFUL_EXPORT ThreadError : public Error {
  public:
   explicit ThreadError(std::exception_ptr cause)
       : Error(
@@ -179,7 +180,7 @@ class ThreadError : public Error {
 };
 
 // The clock is outside the years 1 to 9999. Nothing was changed.
-class ClockError : public Error {
+class DUTIFUL_EXPORT ClockError : public Error {
  public:
   explicit ClockError(Instant current_time);
   [[nodiscard]] std::string_view name() const noexcept override { return "ClockError"; }
@@ -191,7 +192,7 @@ class ClockError : public Error {
 };
 
 // The trace cannot be written, is used by another scheduler, or is none. Nothing was changed.
-class TraceError : public Error {
+class DUTIFUL_EXPORT TraceError : public Error {
  public:
   TraceError(std::string file, std::string reason, std::exception_ptr cause = nullptr);
   [[nodiscard]] std::string_view name() const noexcept override { return "TraceError"; }
@@ -205,7 +206,7 @@ class TraceError : public Error {
 };
 
 // A list could not be scheduled because of one of its tasks (RULES P4). Nothing was changed.
-class ScheduleTaskError : public Error {
+class DUTIFUL_EXPORT ScheduleTaskError : public Error {
  public:
   ScheduleTaskError(std::string task_name,
                     std::string cron_expression,
@@ -225,7 +226,7 @@ class ScheduleTaskError : public Error {
 
 // initialize() failed because of something that is not the scheduler's own: a preparation, the
 // host. Nothing was changed.
-class InitializeSchedulerError : public Error {
+class DUTIFUL_EXPORT InitializeSchedulerError : public Error {
  public:
   InitializeSchedulerError(std::string reason, std::exception_ptr cause)
       : Error("Failed to initialize scheduler: " + reason, std::move(cause)),
@@ -241,7 +242,7 @@ class InitializeSchedulerError : public Error {
 };
 
 // Shutdown itself failed (RULES I5).
-class StopSchedulerError : public Error {
+class DUTIFUL_EXPORT StopSchedulerError : public Error {
  public:
   StopSchedulerError(std::string reason, std::exception_ptr cause)
       : Error("Failed to stop scheduler: " + reason, std::move(cause)),
@@ -256,7 +257,7 @@ class StopSchedulerError : public Error {
 
 // A persisted record is damaged (RULES P7). It is left as it is. The message ends with the task's
 // name, unless it is that which is damaged.
-class TaskTryDeserializeError : public Error {
+class DUTIFUL_EXPORT TaskTryDeserializeError : public Error {
  public:
   [[nodiscard]] std::string_view name() const noexcept override {
     return "TaskTryDeserializeError";
@@ -284,7 +285,7 @@ class TaskTryDeserializeError : public Error {
   std::string task_name_;
 };
 
-class TaskMissingFieldError : public TaskTryDeserializeError {
+class DUTIFUL_EXPORT TaskMissingFieldError : public TaskTryDeserializeError {
  public:
   explicit TaskMissingFieldError(const std::string& field, std::string task_name = {})
       : TaskTryDeserializeError(
@@ -293,7 +294,7 @@ class TaskMissingFieldError : public TaskTryDeserializeError {
   [[nodiscard]] std::vector<ErrorField> fields() const override;
 };
 
-class TaskInvalidTypeError : public TaskTryDeserializeError {
+class DUTIFUL_EXPORT TaskInvalidTypeError : public TaskTryDeserializeError {
  public:
   TaskInvalidTypeError(const std::string& field,
                        std::string value,
@@ -315,7 +316,7 @@ class TaskInvalidTypeError : public TaskTryDeserializeError {
   std::string actual_type_;
 };
 
-class TaskInvalidValueError : public TaskTryDeserializeError {
+class DUTIFUL_EXPORT TaskInvalidValueError : public TaskTryDeserializeError {
  public:
   TaskInvalidValueError(const std::string& field,
                         std::string value,
@@ -335,7 +336,7 @@ class TaskInvalidValueError : public TaskTryDeserializeError {
   std::string reason_;
 };
 
-class TaskInvalidStructureError : public TaskTryDeserializeError {
+class DUTIFUL_EXPORT TaskInvalidStructureError : public TaskTryDeserializeError {
  public:
   TaskInvalidStructureError(const std::string& message,
                             std::string value,
@@ -349,7 +350,7 @@ class TaskInvalidStructureError : public TaskTryDeserializeError {
 
 // The persisted list is not the one that this scheduler runs: another has replaced it, or somebody
 // has deleted of it, and then `actual` is `expected` or, where nothing is left, empty.
-class TaskListMismatchError : public Error {
+class DUTIFUL_EXPORT TaskListMismatchError : public Error {
  public:
   TaskListMismatchError(std::string expected, std::string actual);
   [[nodiscard]] std::string_view name() const noexcept override { return "TaskListMismatchError"; }

@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include <dutiful/export.h>
 #include <dutiful/time.h>
 
 namespace dutiful {
@@ -58,9 +59,9 @@ using EventSink = std::function<void(const Event&)>;
 // {"time":"2025-03-03T10:00:00.000Z","level":"INFO","event":"TaskRunStarted","taskName":"backup",…}
 // Control characters, line separators and bidirectional controls are \uXXXX, and bytes that are not
 // UTF-8 are shown as \xNN, so a name survives and never forges a line.
-[[nodiscard]] std::string to_json(const Event& event);
+[[nodiscard]] DUTIFUL_EXPORT std::string to_json(const Event& event);
 
 // A sink that writes each event as such a line. The stream must outlive it.
-[[nodiscard]] EventSink json_lines(std::ostream& out);
+[[nodiscard]] DUTIFUL_EXPORT EventSink json_lines(std::ostream& out);
 
 }  // namespace dutiful

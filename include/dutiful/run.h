@@ -11,6 +11,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <dutiful/export.h>
 #include <dutiful/time.h>
 
 namespace dutiful {
@@ -24,7 +25,7 @@ enum class Reason : std::uint8_t {
 };
 
 // "cron", "retry", "orphan" or "boot", as traces and events spell it.
-[[nodiscard]] const char* name_of(Reason reason) noexcept;
+[[nodiscard]] DUTIFUL_EXPORT const char* name_of(Reason reason) noexcept;
 
 // Why a run is asked to end.
 enum class StopReason : std::uint8_t {
@@ -33,9 +34,9 @@ enum class StopReason : std::uint8_t {
 };
 
 // "time_limit" or "stopping".
-[[nodiscard]] const char* name_of(StopReason reason) noexcept;
+[[nodiscard]] DUTIFUL_EXPORT const char* name_of(StopReason reason) noexcept;
 
-class StopState;
+class StopState;  // internal
 
 // One run of a task.
 struct RunInfo {
@@ -58,9 +59,12 @@ struct RunInfo {
   // way, or is to go on.
   std::stop_token must_end{};
   std::shared_ptr<const StopState> stop_state{};  // belongs to the scheduler
+  // When this attempt was due: for a retry, when the retry delay ended; otherwise the pulse. The
+  // event TaskRunStarted calls it scheduledTime.
+  Instant scheduled = pulse;
 
   // Nothing before `stop` asks. Where there are two reasons, the one that presses.
-  [[nodiscard]] std::optional<StopReason> stop_reason() const noexcept;
+  [[nodiscard]] DUTIFUL_EXPORT std::optional<StopReason> stop_reason() const noexcept;
 
   // Names the work: what the task of that name does for that pulse, as in
   // "backup@2025-03-03T03:15:00.000Z". It is the same for every attempt, by retry or after a crash,
@@ -75,7 +79,7 @@ struct RunInfo {
   // within a minute for which it has run is run again (RULES K4), with the same key: to the key it
   // is the same task and the same pulse. A removed name is forgotten: if the clock is set back
   // before it comes back, its keys may come again.
-  [[nodiscard]] std::string key() const;
+  [[nodiscard]] DUTIFUL_EXPORT std::string key() const;
 };
 
 // A run in the hands of a callback that takes its time: settled once, from any thread, by succeed()
@@ -83,10 +87,10 @@ struct RunInfo {
 // when it threw, and then with what was thrown as the reason.
 //
 //   [](dutiful::Run run) { queue.push([run = std::move(run)]() mutable { run.succeed(); }); }
-class Run {
+class DUTIFUL_EXPORT Run {
  public:
-  class Settler;
-  Run(RunInfo info, std::shared_ptr<Settler> settler);
+  class DUTIFUL_HIDDEN Settler;
+  DUTIFUL_HIDDEN Run(RunInfo info, std::shared_ptr<Settler> settler);
   Run(Run&&) noexcept = default;
   Run& operator=(Run&& other) noexcept;
   ~Run();
@@ -97,7 +101,7 @@ class Run {
 
  private:
   friend class Callback;
-  void drop() noexcept;
+  DUTIFUL_HIDDEN void drop() noexcept;
 
   RunInfo info_;
   std::shared_ptr<Settler> settler_;
@@ -130,7 +134,7 @@ class Callback {
   [[nodiscard]] explicit operator bool() const noexcept { return work_ != nullptr; }
 
   // Runs it; the run is settled when a synchronous one returns. Never throws.
-  void operator()(Run run) const noexcept;
+  DUTIFUL_EXPORT void operator()(Run run) const noexcept;
 
  private:
   friend struct PromptCallback;

@@ -11,6 +11,7 @@
 #include <dutiful/calendar.h>
 #include <dutiful/errors.h>
 #include <dutiful/events.h>
+#include <dutiful/export.h>
 #include <dutiful/policies.h>
 #include <dutiful/run.h>
 #include <dutiful/time.h>
@@ -32,7 +33,7 @@ struct Registration {
 //
 // While it is outside the years 1 to 9999 initialize() throws ClockError, and a scheduler that runs
 // starts nothing, tells ClockOutOfRange, and goes on when the clock is back.
-class Clock {
+class DUTIFUL_EXPORT Clock {
  public:
   virtual ~Clock() = default;
   [[nodiscard]] virtual Instant now() const = 0;
@@ -88,7 +89,7 @@ struct Options {
 // started again. Callbacks run on threads of the scheduler's.
 //
 // Both operations block until they are done, and may be called from any thread.
-class Scheduler {
+class DUTIFUL_EXPORT Scheduler {
  public:
   // Throws ZoneError; TraceError where the trace cannot be added to.
   explicit Scheduler(const Options& options = {});
@@ -118,7 +119,7 @@ class Scheduler {
 
  private:
   friend class PendingStop;
-  class Impl;
+  class DUTIFUL_HIDDEN Impl;
   std::unique_ptr<Impl> impl_;
 };
 

@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 
+#include <dutiful/export.h>
 #include <dutiful/scheduler.h>
 
 namespace dutiful {
@@ -20,7 +21,7 @@ class Bell;
 //   clock->advance(1h);   // returns when what has become due has been started
 //
 // For one scheduler at a time.
-class ManualClock : public Clock {
+class DUTIFUL_EXPORT ManualClock : public Clock {
  public:
   explicit ManualClock(Instant now);
   ~ManualClock() override;
@@ -59,7 +60,7 @@ class ManualClock : public Clock {
 // A callback that takes a Run may keep it and settle it later; virtual time goes on meanwhile.
 // Errors are those of Scheduler. Of the options, `state`, `clock`, `trace` and `verify` do not
 // count: it remembers in memory, and crash() forgets all but that.
-class VirtualScheduler {
+class DUTIFUL_EXPORT VirtualScheduler {
  public:
   // Throws ClockError for an instant outside the years 1 to 9999.
   explicit VirtualScheduler(Instant now, Options options = {});
@@ -79,7 +80,7 @@ class VirtualScheduler {
   [[nodiscard]] Instant now() const;
 
  private:
-  class Impl;
+  class DUTIFUL_HIDDEN Impl;
   std::unique_ptr<Impl> impl_;
 };
 

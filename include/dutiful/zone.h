@@ -8,27 +8,15 @@
 #include <vector>
 
 #include <dutiful/error.h>
+#include <dutiful/export.h>
 #include <dutiful/time.h>
 
 namespace dutiful {
 
-class Timeline;
-
-// A local time of a zone is one of three things, and whoever asks has to say what to do with each.
-struct Unique {
-  Instant at;
-};
-struct Skipped {       // The clocks jumped over it …
-  Instant transition;  // … at this instant.
-};
-struct Repeated {  // The clocks were set back and showed it twice.
-  Instant first;
-  Instant second;
-};
-using LocalReading = std::variant<Unique, Skipped, Repeated>;
+class Timeline;  // internal
 
 // A zone that cannot be had: there is no silent fall-back to UTC.
-class ZoneError : public Error {
+class DUTIFUL_EXPORT ZoneError : public Error {
  public:
   ZoneError(std::string zone, std::string reason);
   [[nodiscard]] std::string_view name() const noexcept override { return "ZoneError"; }
@@ -50,7 +38,7 @@ class ZoneError : public Error {
 //
 // A Zone is an immutable value, cheap to copy and safe to share between threads. It does not notice
 // when the system's zone database changes: load it again for that.
-class Zone {
+class DUTIFUL_EXPORT Zone {
  public:
   // Copied where others would be moved: there is no empty zone.
   Zone(const Zone&) = default;
@@ -70,12 +58,26 @@ class Zone {
 
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
   [[nodiscard]] std::chrono::seconds offset_at(Instant instant) const;
-  [[nodiscard]] LocalReading read(std::chrono::local_time<Duration> local) const;
+
+  // What a local time of the zone is: one of three things, and the caller decides what to do with
+  // each.
+  struct Unique {
+    Instant at;
+  };
+  struct Skipped {       // The clocks jumped over it …
+    Instant transition;  // … at this instant.
+  };
+  struct Repeated {  // The clocks were set back and showed it twice.
+    Instant first;
+    Instant second;
+  };
+  using Reading = std::variant<Unique, Skipped, Repeated>;
+  [[nodiscard]] Reading read(std::chrono::local_time<Duration> local) const;
 
  private:
   friend class Calendar;
 
-  Zone(std::string name, std::shared_ptr<const Timeline> timeline);
+  DUTIFUL_HIDDEN Zone(std::string name, std::shared_ptr<const Timeline> timeline);
 
   std::string name_;
   std::shared_ptr<const Timeline> timeline_;

@@ -1,4 +1,4 @@
-// dutiful check: what is wrong with a task file, or what it would do.
+// dutiful check: reports the problems of a task file, or shows what it would do.
 
 #include <algorithm>
 #include <memory>
@@ -57,8 +57,8 @@ std::string quoted_for_shell(const std::string& argument) {
   return out + '\'';
 }
 
-// The command as one would type it, below the words in front of it. Only what could forge a line is
-// escaped.
+// The command as one would type it; further lines are indented to stand below the first. Only
+// characters that could forge a line are escaped.
 std::string command_line(const Command& command) {
   const auto& arguments = command.arguments;
   std::string out;
@@ -184,17 +184,17 @@ Exit check(const Arguments& arguments, Console& console) {
 CommandSyntax check_command() {
   auto arguments = std::make_shared<Arguments>();
   return {.name = "check",
-          .description = "Say what a task file would do, or what is wrong with it",
+          .description = "Check a task file and show when its tasks run",
           .arguments = {{.name = "FILE",
-                         .description = "A task file; - is standard input",
+                         .description = "Task file; - is standard input",
                          .target = &arguments->file}},
           .options = {repeated_option(arguments->repeated),
                       {.name = "--json",
                        .description = "Print one JSON object",
                        .target = &arguments->json}},
           .details =
-              "Reports every problem with its line and column, and exits with 1. "
-              "Likely mistakes are warnings: they do not change the exit status.",
+              "Reports every problem with its line and column and exits with 1. Warnings about "
+              "likely mistakes do not change the exit status.",
           .example = "dutiful check tasks.toml",
           .action = [=](Console& console) { return check(*arguments, console); }};
 }

@@ -23,7 +23,7 @@ class Check : public testing::Test {
     return file_;
   }
 
-  // Standard error of a check that finds nothing wrong, with the file's name cut off.
+  // Standard error of a check that finds no problems, without the file's name.
   std::string warnings(const std::string& lines, Instant now = at("2025-06-01T12:00:00Z")) {
     const std::string file = write("[defaults]\nretry = '1m'\nrun = 'true'\n" + lines);
     Result result = dutiful({"check", file}, now);
@@ -41,7 +41,7 @@ class Check : public testing::Test {
   std::string file_ = directory_.file("tasks.toml");
 };
 
-TEST_F(Check, says_what_run_would_do) {
+TEST_F(Check, shows_what_run_would_do) {
   const WithVariable zone{"TZ", "America/New_York"};
   const auto result = dutiful({"check", write(R"(
 [[task]]
@@ -83,7 +83,7 @@ line\nbreak: At 01:30, on the 2nd of November
   EXPECT_EQ(result.status, 0);
 }
 
-// E cuts values in messages; a command is what was asked for.
+// E cuts values in messages, but check prints commands whole.
 TEST_F(Check, shows_long_commands_whole) {
   const std::string argument(1000, ' ');
   const auto result = dutiful({"check",
@@ -93,7 +93,7 @@ TEST_F(Check, shows_long_commands_whole) {
   EXPECT_THAT(result.out, HasSubstr("true \"" + argument + "\"\n"));
 }
 
-// V, X4: the command as it is; only what could forge a line is escaped.
+// V, X4: only characters that could forge a line are escaped.
 TEST_F(Check, shows_commands_as_they_are) {
   const auto shown = [&](const std::string& run) {
     const auto result = dutiful(
@@ -112,7 +112,7 @@ TEST_F(Check, shows_commands_as_they_are) {
   EXPECT_EQ(shown(R"(["echo", "a\nb", "./x-1_y,z@h:k=v+%"])"), R"(echo "a\nb" ./x-1_y,z@h:k=v+%)");
 }
 
-TEST_F(Check, tells_every_problem_with_its_place) {
+TEST_F(Check, reports_every_problem_with_its_place) {
   const std::string file = write("[[task]]\nname = 5\ncron = '@daily'\nrnu = 'a'\n'b\"' = 1\n");
   const auto result = dutiful({"check", file});
 
@@ -121,13 +121,13 @@ TEST_F(Check, tells_every_problem_with_its_place) {
   std::string expected;
   for (
       const char* line :
-      {R"(1:1: the task has no command; write run = "…")",
-       R"(1:1: the task has no retry delay; write one such as retry = "5m", here or in [defaults])",
+      {R"(1:1: the task has no command; add run = "…")",
+       R"(1:1: the task has no retry delay; add one such as retry = "5m" to the task or to [defaults])",
        R"(2:8: name must be a string, not the integer 5)",
        R"(3:8: Invalid cron expression "@daily": expression field has the macro "@daily"; )"
        R"(POSIX cron has no macros; use 0 0 * * *)",
        R"(4:1: unknown key "rnu"; did you mean "run"?)",
-       R"(5:1: unknown key "b\""; a task has name, cron, run, retry, timeout, directory, )"
+       R"(5:1: unknown key "b\""; a task has the keys name, cron, run, retry, timeout, directory, )"
        R"(environment, user)"}) {
     expected += "dutiful: " + file + ':' + line + '\n';
   }
@@ -154,7 +154,7 @@ TEST_F(Check, an_unreadable_file_is_wrong_usage) {
   EXPECT_EQ(dutiful({"check"}).status, 2);
 }
 
-TEST_F(Check, answers_in_json) {
+TEST_F(Check, prints_json) {
   const auto result = dutiful({"check", "--json", write(R"(
 [[task]]
 name = "a"
@@ -180,7 +180,7 @@ environment = { TOKEN = "secret" }
   EXPECT_EQ(document["warnings"].at(0)["line"], 2);
 }
 
-TEST_F(Check, answers_no_in_json_too) {
+TEST_F(Check, prints_problems_as_json) {
   const auto result = dutiful({"check", "--json", write("task = 5")});
   EXPECT_EQ(result.status, 1);
   const auto document = nlohmann::json::parse(result.out);
@@ -219,7 +219,7 @@ TEST_F(Check, E_names_the_error_of_each_problem_in_json) {
   EXPECT_EQ(broken["problems"][0]["registrationIndex"], nullptr);
 }
 
-// V: C1 and bidirectional controls, which JSON itself would let through.
+// V: C1 and bidirectional controls, which JSON itself allows.
 TEST_F(Check, escapes_controls_in_json) {
   const std::string hostile = "\u009b31m\u202e\u2066\u2028x";
   for (const std::string& text :
@@ -237,7 +237,7 @@ TEST_F(Check, escapes_controls_in_json) {
   }
 }
 
-// T4: as run would have it.
+// T4: as for run.
 TEST_F(Check, shows_a_repeated_minute_once_if_asked) {
   const WithVariable zone{"TZ", "America/New_York"};
   const std::string file =
@@ -248,55 +248,56 @@ TEST_F(Check, shows_a_repeated_minute_once_if_asked) {
                     testing::Not(HasSubstr("2025-11-02T01:30:00-05:00"))));
 }
 
-TEST_F(Check, warns_of_a_file_without_tasks) {
-  EXPECT_EQ(warnings(""), "dutiful: 1:1: warning: there is no task; write one below [[task]]\n");
+TEST_F(Check, warns_about_a_file_without_tasks) {
+  EXPECT_EQ(warnings(""), "dutiful: 1:1: warning: the file has no tasks; add one with [[task]]\n");
 }
 
-TEST_F(Check, warns_of_a_task_that_is_never_due) {
+TEST_F(Check, warns_about_a_task_that_is_never_due) {
   EXPECT_THAT(warnings("[[task]]\nname = 'a'\ncron = '0 0 30 2 *'\n"),
               AllOf(HasSubstr("4:1: warning: task \"a\" is never due: "), HasSubstr("30")));
 }
 
-TEST_F(Check, warns_of_two_tasks_with_one_command) {
+TEST_F(Check, warns_about_two_tasks_with_one_command) {
   const std::string run = "\nrun = 'true'\n";
   EXPECT_EQ(warnings("[[task]]\nname='a'\ncron='1 * * * *'" + run +
                      "[[task]]\nname='b'\ncron='2 * * * *'" + run +
                      "[[task]]\nname='c'\ncron='2 * * * *'\nenvironment.A='1'" + run),
             "dutiful: 8:1: warning: task \"b\" runs the same command as task \"a\" at line 4; "
             "they may run at the same time\n");
-  // What stands in [defaults] is meant for several.
+  // A command in [defaults] is meant for several tasks.
   EXPECT_EQ(warnings("[[task]]\nname='a'\ncron='1 * * * *'\n"
                      "[[task]]\nname='b'\ncron='2 * * * *'\n"),
             "");
 }
 
-TEST_F(Check, warns_of_a_user_whom_nobody_knows) {
-  EXPECT_THAT(warning("user = 'no such user'"), HasSubstr("whom this host does not know"));
-  // Root may become anybody, and anybody may stay who they are.
+TEST_F(Check, warns_about_an_unknown_user) {
+  EXPECT_THAT(warning("user = 'no such user'"), HasSubstr("which does not exist on this host"));
+  // Root may become any user; others may only stay who they are.
   const std::string other = geteuid() == 0 ? "root" : "nobody";
   EXPECT_EQ(warning("user = '" + other + "'").empty(), geteuid() == 0);
 }
 
-TEST_F(Check, warns_of_a_run_that_the_clocks_jump_over) {
+TEST_F(Check, warns_about_a_run_in_a_skipped_minute) {
   const WithVariable zone{"TZ", "America/New_York"};
   const std::string nightly = "[[task]]\nname = 'a'\ncron = '30 2 * * *'\n";
   EXPECT_EQ(
       warnings(nightly, at("2025-03-08T12:00:00Z")),
-      "dutiful: 4:1: warning: task \"a\" will not run at 2025-03-09T02:30: the clocks are set "
-      "forward and jump over that minute\n");
+      "dutiful: 4:1: warning: task \"a\" will not run at 2025-03-09T02:30: that minute does not "
+      "exist, because clocks are set forward\n");
   EXPECT_EQ(warnings(nightly, at("2025-03-01T12:00:00Z")), "");
   EXPECT_EQ(warnings(nightly, at("2025-03-09T12:00:00Z")), "");
   EXPECT_EQ(warnings("[[task]]\nname = 'a'\ncron = '30 4 * * *'\n", at("2025-03-08T12:00:00Z")),
             "");
 }
 
-TEST_F(Check, warns_of_a_directory_that_does_not_exist) {
+TEST_F(Check, warns_about_a_directory_that_is_not_one) {
   EXPECT_THAT(warning("directory = '/no/such/place'"),
               HasSubstr("runs in the directory \"/no/such/place\", which does not exist"));
+  EXPECT_THAT(warning("directory = '/etc/passwd'"), HasSubstr("which is not a directory"));
   EXPECT_EQ(warning("directory = '/'"), "");
 }
 
-TEST_F(Check, warns_of_a_program_that_cannot_be_run) {
+TEST_F(Check, warns_about_a_program_that_cannot_be_run) {
   EXPECT_EQ(warning("run = ['/bin/sh']"), "");
   EXPECT_EQ(warning("run = ['sh']"), "");
   EXPECT_EQ(warning("directory = '/bin'\nrun = ['./sh']"), "");
@@ -306,7 +307,7 @@ TEST_F(Check, warns_of_a_program_that_cannot_be_run) {
   EXPECT_THAT(warning("run = ['no-such-program']"), HasSubstr("not in any directory of PATH"));
   EXPECT_THAT(warning("run = ['sh']\nenvironment.PATH = '/srv:/nowhere'"),
               HasSubstr("not in any directory of PATH"));
-  // An empty entry is where the command runs.
+  // An empty entry is the directory in which the command runs.
   EXPECT_EQ(warning("directory = '/bin'\nrun = ['sh']\nenvironment.PATH = ':/nowhere'"), "");
 }
 

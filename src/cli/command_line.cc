@@ -41,7 +41,7 @@ class Reader {
     if (arguments_read_ == command_.arguments.size()) return;
     const auto& missing = command_.arguments[arguments_read_];
     if (std::holds_alternative<std::string*>(missing.target)) {
-      throw UsageError(missing.name + " is required" + see_help(whose_));
+      throw UsageError("missing argument " + missing.name + see_help(whose_));
     }
   }
 
@@ -72,23 +72,25 @@ class Reader {
     std::optional<std::string> value;
     if (equals != std::string::npos) value = word.substr(equals + 1);
     if (bool* const* flag = std::get_if<bool*>(&option->target)) {
-      if (value) throw UsageError(option->name + " takes no value; leave out " + quote(*value));
+      if (value) throw UsageError(option->name + " takes no value; remove " + quote('=' + *value));
       **flag = true;
       return;
     }
     if (!value && !words_.empty() && !words_.front().starts_with("--")) value = take();
-    if (!value) throw UsageError(option->name + " needs a value; write " + form_of(*option));
+    if (!value) throw UsageError(option->name + " requires a value; write " + form_of(*option));
     set(*option, *value);
   }
 
   void set(const Option& option, const std::string& value) {
     if (std::ranges::find(given_, &option) != given_.end()) {
-      throw UsageError(option.name + " is given twice, now as " + quote(value) + "; give it once");
+      throw UsageError(option.name + " is given twice, the second time as " + quote(value) +
+                       "; give it once");
     }
     given_.push_back(&option);
     const auto& choices = option.choices;
     if (!choices.empty() && std::ranges::find(choices, value) == choices.end()) {
-      throw UsageError(option.name + ": " + quote(value) + " is unknown; write " + form_of(option));
+      throw UsageError(option.name + ": unknown value " + quote(value) + "; write " +
+                       form_of(option));
     }
     if (auto* const* text = std::get_if<std::string*>(&option.target)) {
       **text = value;
@@ -110,7 +112,7 @@ class Reader {
     if (!meant.empty()) {
       remedy = "; did you mean --" + std::string{meant} + '?';
     } else if (!word.starts_with(hyphens)) {
-      remedy += ", or write -- before what is no option";
+      remedy += ", or write -- before an argument that begins with a hyphen";
     }
     throw UsageError("unknown option " + quote(word) + remedy);
   }
@@ -129,7 +131,7 @@ const CommandSyntax* find(const ProgramSyntax& program, const std::string& name)
 
 [[noreturn]] void refuse_unknown(const ProgramSyntax& program, const std::string& word) {
   if (word.starts_with('-')) {
-    throw UsageError("unknown option " + quote(word) + "; a command comes first, see " +
+    throw UsageError("unknown option " + quote(word) + "; the command comes first, see " +
                      program.name + " --help");
   }
   std::string all;
@@ -139,8 +141,9 @@ const CommandSyntax* find(const ProgramSyntax& program, const std::string& name)
     known.push_back(command.name);
   }
   const std::string meant{nearest(word, known)};
-  throw UsageError("there is no command " + quote(word) + "; " +
-                   (meant.empty() ? "" : "did you mean " + meant + "? ") + "there are " + all);
+  throw UsageError("unknown command " + quote(word) + "; " +
+                   (meant.empty() ? "" : "did you mean " + meant + "? ") + "the commands are " +
+                   all);
 }
 
 }  // namespace
@@ -148,7 +151,7 @@ const CommandSyntax* find(const ProgramSyntax& program, const std::string& name)
 const CommandSyntax* read_command_line(const ProgramSyntax& program,
                                        std::span<const std::string> words,
                                        std::ostream& out) {
-  if (words.empty()) throw UsageError("a command is required" + see_help(program.name));
+  if (words.empty()) throw UsageError("missing command" + see_help(program.name));
   const std::string& first = words.front();
   if (asks_for_help(first)) {
     const CommandSyntax* command = words.size() > 1 ? find(program, words[1]) : nullptr;
@@ -165,7 +168,7 @@ const CommandSyntax* read_command_line(const ProgramSyntax& program,
   const CommandSyntax* command = find(program, first);
   if (command == nullptr) refuse_unknown(program, first);
 
-  // Whoever asks for help need not have the rest right.
+  // --help works even if the rest of the command line is wrong.
   words = words.subspan(1);
   if (std::any_of(words.begin(), std::ranges::find(words, "--"), asks_for_help)) {
     out << help_of(program, *command);

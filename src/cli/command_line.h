@@ -1,4 +1,4 @@
-// What may stand on a command line, what --help says of it, and reading it.
+// The syntax of a command line, and reading it.
 #pragma once
 
 #include <functional>
@@ -14,29 +14,29 @@
 
 namespace dutiful {
 
-// A command line, or a value on it, that cannot be understood: exit status 2.
+// A wrong command line or unusable input: exit status 2.
 class UsageError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-// A command and the words that may follow it. Texts go to their targets as they are; whoever uses
-// them says what is wrong with them.
+// A subcommand and the words that may follow it. Values are stored in their targets as text; the
+// action checks them.
 struct CommandSyntax {
-  // What stands without a name, in this order; those that are not required come last.
+  // Positional arguments, in this order; the optional ones come last.
   struct Argument {
     std::string name{};  // FILE
     std::string description{};
     std::variant<std::string*, std::optional<std::string>*> target{};  // a string is required
-    std::string when_more{};  // the remedy where more words come than arguments
+    std::string when_more{};  // what to do about further words, instead of "see --help"
   };
 
   struct Option {
     std::string name{};                  // --count
-    std::string value{};                 // what help calls its value: N
-    std::vector<std::string> choices{};  // the only values, where there are so few
-    std::string description{};           // help does not show an option without
-    // For a bool it is a flag and takes no value; a string holds the default.
+    std::string value{};                 // the name of its value in help: N
+    std::vector<std::string> choices{};  // the values it may have; empty: any
+    std::string description{};
+    // A bool makes it a flag, which takes no value; a string holds the default.
     std::variant<bool*, std::string*, std::optional<std::string>*> target{};
   };
 
@@ -44,9 +44,9 @@ struct CommandSyntax {
   std::string description{};
   std::vector<Argument> arguments{};
   std::vector<Option> options{};
-  std::string details{};  // one paragraph
+  std::string details{};  // one paragraph of help
   std::string example{};
-  // What it does once its words are read; it also keeps the targets.
+  // Runs the subcommand after its words are read; it also owns the targets.
   std::function<Exit(Console&)> action{};
 };
 
@@ -57,11 +57,11 @@ struct ProgramSyntax {
   std::vector<CommandSyntax> commands{};
 };
 
-// Sets the targets of the command that the words name (without the program's own name) and returns
-// it. Null where help or the version was asked for, which is then on `out`. Throws UsageError.
+// Sets the targets of the subcommand that the words name (without the program's own name) and
+// returns it. Returns null after printing help or the version on `out`. Throws UsageError.
 //
-//   --count 3 and --count=3 are the same. A word after -- is an argument, whatever it begins with;
-//   so is a lone hyphen. A value that begins with two hyphens is written --name=--value.
+//   --count 3 and --count=3 are the same. Every word after -- is an argument; so is a lone hyphen.
+//   A value that begins with two hyphens is written --name=--value.
 [[nodiscard]] const CommandSyntax* read_command_line(const ProgramSyntax& program,
                                                      std::span<const std::string> words,
                                                      std::ostream& out);

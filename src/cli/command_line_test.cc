@@ -11,12 +11,13 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// A program of one command, `bake`, and what it was told.
+// A program with one command, `bake`, and the words it was given.
 struct Bakery {
   std::string what;
   std::optional<std::string> where;
   std::string count = "1";
   std::optional<std::string> shape;
+  std::optional<std::string> topping;
   bool quick = false;
   std::string printed{};
 
@@ -39,7 +40,10 @@ struct Bakery {
                         .description = "The shape (default: as it comes)",
                         .target = &shape},
                        {.name = "--quick", .description = "Sooner", .target = &quick},
-                       {.name = "--secret", .value = "KEY", .target = &where}},
+                       {.name = "--topping",
+                        .choices = {"poppy_seed", "sunflower_seed"},
+                        .description = "What to put on it",
+                        .target = &topping}},
            .details = "It is best when eaten on the day that it was baked, and still good enough "
                       "the day after.",
            .example = "bakery bake bread"}}};
@@ -74,7 +78,7 @@ TEST(CommandLine, puts_each_word_where_it_belongs) {
   EXPECT_TRUE(bakery.quick);
 }
 
-TEST(CommandLine, leaves_what_is_not_given_as_it_was) {
+TEST(CommandLine, keeps_the_defaults_of_what_is_not_given) {
   Bakery bakery;
   EXPECT_EQ(bakery.read({"bake", "bread"}), "bake");
   EXPECT_EQ(bakery.where, std::nullopt);
@@ -83,7 +87,7 @@ TEST(CommandLine, leaves_what_is_not_given_as_it_was) {
   EXPECT_FALSE(bakery.quick);
 }
 
-TEST(CommandLine, takes_words_that_only_look_odd_for_arguments) {
+TEST(CommandLine, takes_odd_words_as_arguments) {
   for (const char* word : {"++", "-", "", "=", "%", "bake", "a=b"}) {
     Bakery bakery;
     EXPECT_EQ(bakery.read({"bake", word}), "bake");
@@ -91,7 +95,7 @@ TEST(CommandLine, takes_words_that_only_look_odd_for_arguments) {
   }
 }
 
-TEST(CommandLine, takes_anything_for_an_argument_behind_two_hyphens) {
+TEST(CommandLine, takes_every_word_after_two_hyphens_as_an_argument) {
   Bakery bakery;
   EXPECT_EQ(bakery.read({"bake", "--quick", "--", "--count", "--"}), "bake");
   EXPECT_EQ(bakery.what, "--count");
@@ -102,7 +106,7 @@ TEST(CommandLine, takes_anything_for_an_argument_behind_two_hyphens) {
   EXPECT_EQ(bakery.what, "--help");
 }
 
-TEST(CommandLine, a_value_is_what_comes_next_or_behind_the_sign) {
+TEST(CommandLine, takes_the_next_word_or_the_text_after_the_equals_sign_as_a_value) {
   const auto count = [](const std::vector<std::string>& words) {
     Bakery bakery;
     EXPECT_EQ(bakery.read(words), "bake");
@@ -118,19 +122,19 @@ TEST(CommandLine, a_value_is_what_comes_next_or_behind_the_sign) {
   EXPECT_EQ(count({"bake", "bread", "--count=--quick"}), "--quick");
 }
 
-TEST(CommandLine, refuses_what_it_does_not_understand_with_a_remedy) {
-  EXPECT_EQ(error_of({}), "WHAT is required; see bakery bake --help");
-  EXPECT_EQ(error_of({"--quick"}), "WHAT is required; see bakery bake --help");
+TEST(CommandLine, rejects_what_it_does_not_understand_with_a_remedy) {
+  EXPECT_EQ(error_of({}), "missing argument WHAT; see bakery bake --help");
+  EXPECT_EQ(error_of({"--quick"}), "missing argument WHAT; see bakery bake --help");
   EXPECT_EQ(error_of({"a", "b", "c"}), "unexpected argument \"c\"; see bakery bake --help");
-  EXPECT_EQ(error_of({"a", "--count"}), "--count needs a value; write --count N");
-  EXPECT_EQ(error_of({"a", "--count", "--quick"}), "--count needs a value; write --count N");
-  EXPECT_EQ(error_of({"a", "--count", "--", "3"}), "--count needs a value; write --count N");
+  EXPECT_EQ(error_of({"a", "--count"}), "--count requires a value; write --count N");
+  EXPECT_EQ(error_of({"a", "--count", "--quick"}), "--count requires a value; write --count N");
+  EXPECT_EQ(error_of({"a", "--count", "--", "3"}), "--count requires a value; write --count N");
   EXPECT_EQ(error_of({"a", "--count=1", "--count", "2"}),
-            "--count is given twice, now as \"2\"; give it once");
+            "--count is given twice, the second time as \"2\"; give it once");
   EXPECT_EQ(error_of({"a", "--shape", "flat"}),
-            "--shape: \"flat\" is unknown; write --shape round|square");
-  EXPECT_EQ(error_of({"a", "--quick=false"}), "--quick takes no value; leave out \"false\"");
-  EXPECT_EQ(error_of({"a", "--quick="}), "--quick takes no value; leave out \"\"");
+            "--shape: unknown value \"flat\"; write --shape round|square");
+  EXPECT_EQ(error_of({"a", "--quick=false"}), "--quick takes no value; remove \"=false\"");
+  EXPECT_EQ(error_of({"a", "--quick="}), "--quick takes no value; remove \"=\"");
 }
 
 TEST(CommandLine, a_flag_may_be_given_twice) {
@@ -143,22 +147,22 @@ TEST(CommandLine, guesses_which_option_was_meant) {
   EXPECT_EQ(error_of({"--help=3"}), "unknown option \"--help=3\"; did you mean --help?");
   EXPECT_EQ(error_of({"--zzzzz"}), "unknown option \"--zzzzz\"; see bakery bake --help");
   EXPECT_EQ(error_of({"-5 * * * *"}),
-            "unknown option \"-5 * * * *\"; see bakery bake --help, or write -- before what is no "
-            "option");
+            "unknown option \"-5 * * * *\"; see bakery bake --help, or write -- before an "
+            "argument that begins with a hyphen");
   EXPECT_EQ(error_of({"---"}), "unknown option \"---\"; see bakery bake --help");
 }
 
-TEST(CommandLine, says_what_to_do_where_a_command_has_more_words_than_it_takes) {
+TEST(CommandLine, says_what_to_do_about_too_many_arguments) {
   Bakery bakery;
   bakery.syntax.commands[0].arguments[1].when_more = "there are two ovens";
   EXPECT_EQ(bakery.read({"bake", "a", "b", "c"}), "unexpected argument \"c\"; there are two ovens");
 }
 
-TEST(CommandLine, wants_a_command_that_there_is) {
-  EXPECT_EQ(Bakery{}.read({}), "a command is required; see bakery --help");
-  EXPECT_EQ(Bakery{}.read({"boil"}), "there is no command \"boil\"; there are bake");
+TEST(CommandLine, requires_a_known_command) {
+  EXPECT_EQ(Bakery{}.read({}), "missing command; see bakery --help");
+  EXPECT_EQ(Bakery{}.read({"boil"}), "unknown command \"boil\"; the commands are bake");
   EXPECT_EQ(Bakery{}.read({"--quick", "bake"}),
-            "unknown option \"--quick\"; a command comes first, see bakery --help");
+            "unknown option \"--quick\"; the command comes first, see bakery --help");
 }
 
 TEST(CommandLine, prints_the_version) {
@@ -172,8 +176,9 @@ TEST(CommandLine, prints_help_of_the_program) {
     Bakery bakery;
     EXPECT_EQ(bakery.read({word}), "");
     EXPECT_EQ(bakery.printed,
-              "Bakes.\n"
               "Usage: bakery COMMAND [OPTIONS]\n"
+              "\n"
+              "Bakes.\n"
               "\n"
               "Commands:\n"
               "  bake  Bake something\n"
@@ -182,12 +187,12 @@ TEST(CommandLine, prints_help_of_the_program) {
               "  -h, --help  Print this help and exit\n"
               "  --version   Print the version and exit\n"
               "\n"
-              "`bakery COMMAND --help` tells more of a command.\n");
+              "`bakery COMMAND --help` describes a command.\n");
   }
 }
 
-// Whoever asks for help need not have the rest right.
-TEST(CommandLine, prints_help_of_a_command_wherever_it_is_asked_for) {
+// Even if the rest of the command line is wrong.
+TEST(CommandLine, prints_help_of_a_command_wherever_the_option_stands) {
   for (const std::vector<std::string>& words : {std::vector<std::string>{"bake", "--help"},
                                                 {"bake", "-h"},
                                                 {"--help", "bake"},
@@ -196,8 +201,9 @@ TEST(CommandLine, prints_help_of_a_command_wherever_it_is_asked_for) {
     Bakery bakery;
     EXPECT_EQ(bakery.read(words), "");
     EXPECT_EQ(bakery.printed,
-              "Bake something\n"
               "Usage: bakery bake [OPTIONS] WHAT [WHERE]\n"
+              "\n"
+              "Bake something.\n"
               "\n"
               "Arguments:\n"
               "  WHAT   What to bake\n"
@@ -208,6 +214,8 @@ TEST(CommandLine, prints_help_of_a_command_wherever_it_is_asked_for) {
               "                        time (default: 1)\n"
               "  --shape round|square  The shape (default: as it comes)\n"
               "  --quick               Sooner\n"
+              "  --topping poppy_seed|sunflower_seed\n"
+              "                        What to put on it\n"
               "  -h, --help            Print this help and exit\n"
               "\n"
               "It is best when eaten on the day that it was baked, and still good enough the\n"

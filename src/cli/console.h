@@ -1,4 +1,4 @@
-// What a command of the program may touch of the world.
+// The interface of a subcommand to its environment.
 #pragma once
 
 #include <functional>
@@ -14,7 +14,7 @@ struct Console {
   std::function<Instant()> now;
 };
 
-// The exit statuses of every command.
+// The exit statuses of every subcommand.
 enum class Exit {
   done = 0,
   no = 1,     // the answer is "no": invalid, violated, failed

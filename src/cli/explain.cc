@@ -1,4 +1,4 @@
-// dutiful explain: a cron expression in plain English, or why it is none.
+// dutiful explain: a cron expression in plain English, or why it is invalid.
 
 #include <algorithm>
 #include <functional>
@@ -26,8 +26,8 @@ struct Arguments {
   bool json = false;
 };
 
-// The expression on one line, and carets below the offending characters. Both are measured in
-// escaped text, so that the carets stand right below a tab or a newline too.
+// The expression on one line, and carets below the offending characters. Columns are counted in the
+// escaped text, so that the carets are in place after a tab or a newline too.
 std::string point_at(const InvalidCronExpressionError::Details& details) {
   const auto columns = [](std::string_view text) {
     return static_cast<std::size_t>(std::ranges::count_if(text, std::not_fn(is_continuation)));
@@ -87,7 +87,7 @@ Exit explain(const Arguments& arguments, Console& console) try {
 CommandSyntax explain_command() {
   auto arguments = std::make_shared<Arguments>();
   return {.name = "explain",
-          .description = "Say a cron expression in plain English, or why it is invalid",
+          .description = "Explain a cron expression in plain English, or why it is invalid",
           .arguments = {expression_argument(arguments->expression)},
           .options = {{.name = "--json",
                        .description = "Print one JSON object",

@@ -1,4 +1,4 @@
-// The argument EXPR, which shells like to take apart.
+// The argument EXPR, which a shell splits unless it is quoted.
 #pragma once
 
 #include <string>

@@ -6,10 +6,12 @@
 namespace dutiful {
 namespace {
 
-// As wide as the narrowest terminal that people use.
+// As wide as the narrowest terminal in use.
 constexpr std::size_t width_max = 80;
+// A wider label has its description on the next line.
+constexpr std::size_t label_max = 28;
 
-// Words in lines, each but the first behind so many spaces.
+// Breaks the text into lines; all but the first are indented.
 std::string wrap(const std::string& text, std::size_t indent) {
   std::istringstream words{text};
   std::string out;
@@ -29,15 +31,20 @@ struct Row {
   std::string description;
 };
 
-// Two columns under a title; nothing where there are no rows.
+// Two columns under a title; empty if there are no rows.
 std::string section(const std::string& title, const std::vector<Row>& rows) {
   if (rows.empty()) return "";
-  const std::size_t width =
-      std::ranges::max(rows, {}, [](const Row& row) { return row.label.size(); }).label.size();
+  std::size_t width = 0;
+  for (const Row& row : rows) {
+    if (row.label.size() <= label_max) width = std::max(width, row.label.size());
+  }
+  const std::size_t indent = width + 4;
   std::string out = '\n' + title + ":\n";
   for (const auto& [label, description] : rows) {
-    out += "  " + label + std::string(width - label.size() + 2, ' ') +
-           wrap(description, width + 4) + '\n';
+    out += "  " + label +
+           (label.size() <= width ? std::string(width - label.size() + 2, ' ')
+                                  : '\n' + std::string(indent, ' ')) +
+           wrap(description, indent) + '\n';
   }
   return out;
 }
@@ -67,9 +74,9 @@ std::string help_of(const ProgramSyntax& program) {
   }
   std::vector<Row> options{help_row()};
   if (!program.version.empty()) options.push_back({"--version", "Print the version and exit"});
-  return program.description + "\nUsage: " + program.name + " COMMAND [OPTIONS]\n" +
+  return "Usage: " + program.name + " COMMAND [OPTIONS]\n\n" + program.description + '\n' +
          section("Commands", commands) + section("Options", options) + "\n`" + program.name +
-         " COMMAND --help` tells more of a command.\n";
+         " COMMAND --help` describes a command.\n";
 }
 
 std::string help_of(const ProgramSyntax& program, const CommandSyntax& command) {
@@ -82,10 +89,10 @@ std::string help_of(const ProgramSyntax& program, const CommandSyntax& command) 
   }
   std::vector<Row> options;
   for (const CommandSyntax::Option& option : command.options) {
-    if (!option.description.empty()) options.push_back({form_of(option), description_of(option)});
+    options.push_back({form_of(option), description_of(option)});
   }
   options.push_back(help_row());
-  std::string out = command.description + "\nUsage: " + usage + '\n' +
+  std::string out = "Usage: " + usage + "\n\n" + command.description + ".\n" +
                     section("Arguments", arguments) + section("Options", options);
   if (!command.details.empty()) out += '\n' + wrap(command.details, 0) + '\n';
   if (!command.example.empty()) out += "\nExample:\n  " + command.example + '\n';

@@ -1,4 +1,4 @@
-// What --help prints.
+// The text of --help.
 #pragma once
 
 #include <string>
@@ -9,10 +9,10 @@ namespace dutiful {
 
 [[nodiscard]] std::string help_of(const ProgramSyntax& program);
 
-// Shows the defaults that the targets hold, so it comes before they are set.
+// Shows the targets as defaults, so call it before they are set.
 [[nodiscard]] std::string help_of(const ProgramSyntax& program, const CommandSyntax& command);
 
-// An option as one writes it: --count N.
+// An option as it is written: --count N.
 [[nodiscard]] std::string form_of(const CommandSyntax::Option& option);
 
 }  // namespace dutiful

@@ -27,7 +27,7 @@
 namespace dutiful {
 namespace {
 
-// How many lines of a run's output a person wants to see.
+// How many lines of a run's output are printed.
 constexpr std::size_t lines_max = 5;
 
 struct Arguments {
@@ -49,13 +49,13 @@ const char* result_of(const HistoryEntry& entry) {
   return entry.result.succeeded() ? "succeeded" : "failed";
 }
 
-// Why it did not succeed; empty where it did, or may yet.
+// Why the run did not succeed; empty if it succeeded or still runs.
 std::string error_of(const HistoryEntry& entry) {
   if (entry.end == HistoryEntry::End::interrupted) {
     return std::string{
                "no result was recorded: the daemon was killed or crashed, or could not "
                "write its state"} +
-           (entry.to_be_restarted ? "; it will be run again" : "");
+           (entry.to_be_restarted ? "; the run will be restarted" : "");
   }
   return entry.end == HistoryEntry::End::none || entry.result.succeeded() ? ""
                                                                           : reason_of(entry.result);
@@ -103,7 +103,7 @@ void print_output(const CommandResult& result, std::ostream& out) {
   for (std::size_t i = from; i < lines.size(); ++i) out << "    " << escape(lines[i]) << '\n';
 }
 
-// How it came to be: "cron, attempt 2, 12 ms late".
+// Why and when it was started: "cron, attempt 2, 12 ms late".
 std::string circumstances_of(const HistoryEntry& entry) {
   const RunInfo& run = entry.result.run;
   std::string text;
@@ -125,7 +125,7 @@ void print_text(const std::vector<HistoryEntry>& entries, std::ostream& out) {
     if (entry.end == HistoryEntry::End::none) out << " for " << duration_text(result.duration);
     const std::string circumstances = circumstances_of(entry);
     if (!circumstances.empty()) out << "  (" << circumstances << ')';
-    // The last line of its output stands below.
+    // Without the last line of the output, which is printed below.
     HistoryEntry bare = entry;
     bare.result.output.clear();
     const std::string error = error_of(bare);
@@ -135,13 +135,13 @@ void print_text(const std::vector<HistoryEntry>& entries, std::ostream& out) {
   }
 }
 
-// The runs that the state knows of and the history does not, before those that it does.
+// The runs that only the state records, because they have not ended, before those of the history.
 std::vector<HistoryEntry> read_runs(const std::string& state,
                                     const std::vector<TaskStatus>& tasks,
                                     const Arguments& arguments,
                                     std::size_t count,
                                     Instant now) {
-  // What ends meanwhile is in both, so the state comes first.
+  // The state is read first: a run that ends in between is then in both, and not in neither.
   std::vector<HistoryEntry> entries;
   for (const TaskStatus& task : tasks) {
     if (arguments.task && task.name != *arguments.task) continue;
@@ -170,14 +170,14 @@ Exit show(const Arguments& arguments, Console& console) {
   if (entries.empty() && arguments.task && std::ranges::none_of(tasks, [&](const TaskStatus& task) {
         return task.name == *arguments.task;
       })) {
-    throw std::runtime_error("there is no task " + quote(*arguments.task) +
-                             "; dutiful status shows those that there are");
+    throw std::runtime_error("unknown task " + quote(*arguments.task) +
+                             "; dutiful status lists the tasks");
   }
   if (arguments.json) {
     print_json(entries, console.out);
   } else if (entries.empty()) {
-    console.out << "no run is known" << (arguments.task ? " of " + quote(*arguments.task) : "")
-                << '\n';
+    console.out << "no runs recorded"
+                << (arguments.task ? " for task " + quote(*arguments.task) : "") << '\n';
   } else {
     print_text(entries, console.out);
   }
@@ -189,9 +189,9 @@ Exit show(const Arguments& arguments, Console& console) {
 CommandSyntax history_command() {
   auto arguments = std::make_shared<Arguments>();
   return {.name = "history",
-          .description = "Show the recent runs, newest first",
+          .description = "Show recent runs, newest first",
           .arguments = {{.name = "TASK",
-                         .description = "Only the runs of this task",
+                         .description = "Show only the runs of this task",
                          .target = &arguments->task}},
           .options = {state_option(arguments->state),
                       {.name = "--count",

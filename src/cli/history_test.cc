@@ -17,7 +17,7 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-// A state whose history has one run, of the task "a".
+// A state whose history has one run of task "a".
 class HistoryCommand : public testing::Test {
  protected:
   HistoryCommand() { database.execute("PRAGMA synchronous = OFF"); }
@@ -44,7 +44,7 @@ class HistoryCommand : public testing::Test {
   Database database{made_history()};
 };
 
-TEST_F(HistoryCommand, refuses_a_duration_that_has_no_counterpart) {
+TEST_F(HistoryCommand, rejects_a_duration_that_cannot_be_negated) {
   change_run("duration_ms = -9223372036854775807 - 1");
   const Result shown = history();
   EXPECT_EQ(shown.status, 2);
@@ -53,7 +53,7 @@ TEST_F(HistoryCommand, refuses_a_duration_that_has_no_counterpart) {
                     HasSubstr("it may be deleted, and a new one begins with the next run")));
 }
 
-// X4: whatever a column holds, the run is shown, or the file is refused.
+// X4: whatever a column holds, the run is shown or the file is rejected.
 TEST_F(HistoryCommand, survives_any_value_in_any_column) {
   const std::vector<std::string> columns{"task",
                                          "reason",

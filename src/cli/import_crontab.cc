@@ -1,4 +1,4 @@
-// dutiful import-crontab: a task file that does what a crontab does.
+// dutiful import-crontab: converts a crontab to a task file.
 
 #include "tasks/import_crontab.h"
 
@@ -13,7 +13,7 @@
 
 #include "cli/input_file.h"
 #include "cli/subcommands.h"
-#include "commands/account.h"
+#include "commands/user_account.h"
 
 namespace dutiful {
 namespace {
@@ -23,14 +23,14 @@ struct Arguments {
   bool system = false;
 };
 
-// Where cron itself expects the form with users.
+// Whether cron itself expects a user in the sixth field.
 bool is_system_crontab(const std::string& file) {
   std::error_code error;
   const auto path = std::filesystem::absolute(file, error).lexically_normal();
   return path == "/etc/crontab" || path.parent_path() == "/etc/cron.d";
 }
 
-// A crontab of no named user is taken for that of whoever imports it.
+// A user crontab names no user: it is taken to belong to the user who imports it.
 std::optional<std::string> home_of(const std::string& user) {
   if (user.empty()) {
     const passwd* account = getpwuid(getuid());
@@ -60,17 +60,17 @@ CommandSyntax import_crontab_command() {
   auto arguments = std::make_shared<Arguments>();
   return {
       .name = "import-crontab",
-      .description = "Print a task file that does what a crontab does",
+      .description = "Convert a crontab to a task file",
       .arguments = {{.name = "FILE",
                      .description = "A crontab; - is standard input",
                      .target = &arguments->file}},
       .options = {{.name = "--system",
-                   .description = "The sixth field is the user, as in /etc/crontab and "
-                                  "/etc/cron.d/ (where it is known by the path)",
+                   .description = "The sixth field is the user (implied for /etc/crontab and files "
+                                  "in /etc/cron.d)",
                    .target = &arguments->system}},
       .details =
-          "What has no exact equivalent is left out and told on standard error with its "
-          "line; the exit status is 1 then.",
+          "Prints the task file on standard output. Anything without an exact equivalent is left "
+          "out and reported on standard error with its line, and the exit status is 1.",
       .example = "crontab -l | dutiful import-crontab - > tasks.toml && dutiful check tasks.toml",
       .action = [=](Console& console) { return import(*arguments, console); }};
 }

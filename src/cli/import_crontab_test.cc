@@ -37,17 +37,18 @@ TEST_F(ImportCommand, prints_a_task_file_that_can_be_checked) {
   EXPECT_EQ(task["next"].at(0), "2025-06-02T09:00:00+00:00");
 }
 
-TEST_F(ImportCommand, tells_what_has_no_equivalent) {
+TEST_F(ImportCommand, reports_lines_without_an_equivalent) {
   const std::string file = write("crontab", "@daily true\n\n@reboot true\n0 0 */2 * 1 true\n");
   const auto result = dutiful({"import-crontab", file});
   EXPECT_EQ(result.status, 1);
   EXPECT_THAT(result.out, HasSubstr("cron = \"0 0 * * *\""));
-  EXPECT_THAT(result.err, HasSubstr("dutiful: " + file + ":3: no equivalent: @reboot is no time"));
+  EXPECT_THAT(result.err,
+              HasSubstr("dutiful: " + file + ":3: no equivalent: @reboot is not a time"));
   EXPECT_THAT(result.err,
               HasSubstr("dutiful: " + file + ":4: no equivalent: cron runs it on days"));
 }
 
-TEST_F(ImportCommand, reads_the_system_form_where_told) {
+TEST_F(ImportCommand, reads_the_system_form_if_asked) {
   const std::string file = write("crontab", "@daily root true\n");
   EXPECT_THAT(dutiful({"import-crontab", "--system", file}).out, HasSubstr("run = \"true\"\n"));
   EXPECT_THAT(dutiful({"import-crontab", "--system", file}).out, HasSubstr("user = \"root\"\n"));

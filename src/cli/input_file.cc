@@ -16,7 +16,7 @@
 namespace dutiful {
 namespace {
 
-// No list of tasks is longer; /dev/zero is.
+// More than any task file, crontab or scenario needs; stops reading from /dev/zero.
 constexpr std::size_t input_max = 64UL * 1024 * 1024;
 
 [[noreturn]] void fail(const std::string& path, int error) {
@@ -60,7 +60,7 @@ std::string read_input(const std::string& path) {
     if (size == 0) return text;
     text.append(part.data(), static_cast<std::size_t>(size));
     if (text.size() > input_max) {
-      throw UsageError("cannot read " + name_of_input(path) + ": it is larger than 64 MiB");
+      throw UsageError("cannot read " + name_of_input(path) + ": the file is larger than 64 MiB");
     }
   }
 }

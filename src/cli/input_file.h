@@ -1,4 +1,4 @@
-// Files that are named on the command line.
+// Input files that are named on the command line.
 #pragma once
 
 #include <fstream>
@@ -7,10 +7,10 @@
 
 namespace dutiful {
 
-// What a file holds; `-` is standard input. Throws UsageError, which says why it cannot be read.
+// The contents of a file; `-` is standard input. Throws UsageError if it cannot be read.
 [[nodiscard]] std::string read_input(const std::string& path);
 
-// A file of any length, to be read from the beginning; `-` is standard input.
+// A file of any length, read from its beginning; `-` is standard input.
 class InputStream {
  public:
   // Throws UsageError.
@@ -21,7 +21,7 @@ class InputStream {
   std::optional<std::ifstream> file_;
 };
 
-// How messages name it.
+// The file's name in messages.
 [[nodiscard]] std::string name_of_input(const std::string& path);
 
 }  // namespace dutiful

@@ -8,11 +8,11 @@
 
 namespace dutiful {
 
-// The document on one line. Bytes that are not UTF-8 cannot stand in JSON; U+FFFD takes their
-// place.
+// The document on one line. Bytes that are not UTF-8 are replaced by U+FFFD, because JSON cannot
+// contain them.
 [[nodiscard]] std::string to_text(const nlohmann::ordered_json& document);
 
-// An array on one line, printed as its elements come: there may be more than memory is good for.
+// Prints an array on one line, element by element, because it may not fit into memory.
 class ArrayPrinter {
  public:
   explicit ArrayPrinter(std::ostream& out) : out_(out) {}

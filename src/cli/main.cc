@@ -12,7 +12,7 @@ int main(int argc, char** argv) {
       }};
   Exit status = dutiful::run_program({argv + (argc > 0 ? 1 : 0), argv + argc}, console);
 
-  // A result that was not written is not a result, whatever the command thought.
+  // A result that cannot be written is a failure, even if the subcommand succeeded.
   if (!std::cout.flush()) {
     std::cerr << "dutiful: cannot write the result: standard output is full or closed\n";
     status = Exit::no;

@@ -17,8 +17,9 @@ std::uint64_t read_number(const char* option, const std::string& text, NumberRan
                       : number < range.least                        ? "is too small"
                                                                     : nullptr;
   if (fault != nullptr) {
-    throw UsageError(std::string{option} + ": " + quote(text) + ' ' + fault + "; write one from " +
-                     std::to_string(range.least) + " to " + std::to_string(range.most));
+    throw UsageError(std::string{option} + ": " + quote(text) + ' ' + fault +
+                     "; use a number from " + std::to_string(range.least) + " to " +
+                     std::to_string(range.most));
   }
   return number;
 }

@@ -9,10 +9,10 @@ namespace dutiful {
 
 struct NumberRange {
   std::uint64_t least = 0;
-  std::uint64_t most = std::numeric_limits<std::int64_t>::max();  // as far as SQLite can count
+  std::uint64_t most = std::numeric_limits<std::int64_t>::max();  // the largest integer of SQLite
 };
 
-// A whole number of the range. Throws UsageError, which names the option.
+// A whole number in the range. Throws UsageError, which names the option.
 [[nodiscard]] std::uint64_t read_number(const char* option,
                                         const std::string& text,
                                         NumberRange range);

@@ -30,8 +30,8 @@ struct Arguments {
   bool json = false;
 };
 
-// The instant that --from means. A local time that the clocks showed twice is its first occurrence;
-// one that they jumped over is the moment just before the jump.
+// The instant that --from means. A local time that occurs twice means its first occurrence; one
+// that the clocks skip means the moment just before they are set forward.
 Instant read_from(const std::string& text, const Zone& zone) {
   const auto timestamp = parse_timestamp(text);
   if (!timestamp) {
@@ -40,25 +40,25 @@ Instant read_from(const std::string& text, const Zone& zone) {
                      "2025-11-02T05:30:00Z, or 2025-11-02T01:30:00 for local time");
   }
   if (timestamp->offset) return timestamp->instant(*timestamp->offset);
-  const LocalReading reading = zone.read(timestamp->local);
-  if (const auto* unique = std::get_if<Unique>(&reading)) return unique->at;
-  if (const auto* repeated = std::get_if<Repeated>(&reading)) return repeated->first;
-  return std::get<Skipped>(reading).transition - Duration{1};
+  const Zone::Reading reading = zone.read(timestamp->local);
+  if (const auto* unique = std::get_if<Zone::Unique>(&reading)) return unique->at;
+  if (const auto* repeated = std::get_if<Zone::Repeated>(&reading)) return repeated->first;
+  return std::get<Zone::Skipped>(reading).transition - Duration{1};
 }
 
-// The same, refused where the zone's clocks show a year that ISO 8601 has no four digits for.
+// The same; throws UsageError if the local year does not have four digits in ISO 8601.
 Instant read_printable_from(const std::string& text, const Zone& zone) {
   const Instant from = read_from(text, zone);
   const auto local = from + zone.offset_at(from);
   const std::chrono::year year =
       std::chrono::year_month_day{std::chrono::floor<std::chrono::days>(local)}.year();
   if (year < year_min || year > year_max) {
-    throw UsageError("--from: " + quote(text) + " lies outside the years 1 to 9999 of the zone");
+    throw UsageError("--from: " + quote(text) + " is outside the years 1 to 9999 in this zone");
   }
   return from;
 }
 
-// Prints occurrences, as lines or as one JSON object, as they come: there may be very many.
+// Prints occurrences one by one, because there may be many: as lines or as one JSON object.
 class Printer {
  public:
   Printer(const Arguments& arguments, const Zone& zone, Instant from, std::ostream& out)
@@ -101,7 +101,7 @@ Exit print_occurrences(const Arguments& arguments, Direction direction, Console&
   const std::uint64_t count = read_number("--count", arguments.count, {.least = 1});
   const auto cron = CronExpression::parse(arguments.expression);
   if (arguments.zone == "") {
-    throw UsageError("--zone: an empty name is no zone; use one such as Europe/Berlin or UTC");
+    throw UsageError("--zone: the zone name is empty; use one such as Europe/Berlin or UTC");
   }
   const Zone zone = arguments.zone ? Zone::load(*arguments.zone) : Zone::host();
   const Instant from = arguments.from ? read_printable_from(*arguments.from, zone) : console.now();
@@ -130,14 +130,15 @@ CommandSyntax command_of(Direction direction) {
   auto arguments = std::make_shared<Arguments>();
   return {
       .name = next ? "next" : "prev",
-      .description = next ? "Show when a cron expression is due next"
-                          : "Show when a cron expression was due last, newest first",
+      .description = next ? "Show when a cron expression is next due"
+                          : "Show when a cron expression was last due, newest first",
       .arguments = {expression_argument(arguments->expression)},
       .options = {{.name = "--from",
                    .value = "TIME",
                    .description =
-                       std::string{next ? "Strictly after this time" : "At or before this time"} +
-                       ": ISO 8601 with an offset or Z, or a local time of the zone (default: now)",
+                       std::string{next ? "Search strictly after this time"
+                                        : "Search at and before this time"} +
+                       ": ISO 8601 with an offset or Z, or a local time in the zone (default: now)",
                    .target = &arguments->from},
                   {.name = "--count",
                    .value = "N",
@@ -145,7 +146,7 @@ CommandSyntax command_of(Direction direction) {
                    .target = &arguments->count},
                   {.name = "--zone",
                    .value = "ZONE",
-                   .description = "A time zone, as TZ would have it: Europe/Berlin, UTC, "
+                   .description = "Time zone, written as in TZ: Europe/Berlin, UTC, "
                                   "CET-1CEST,M3.5.0,M10.5.0/3 (default: the host's)",
                    .target = &arguments->zone},
                   repeated_option(arguments->repeated),

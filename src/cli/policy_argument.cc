@@ -8,8 +8,8 @@ CommandSyntax::Option repeated_option(std::string& repeated) {
   return {.name = "--repeated",
           .choices = {"both", "first_only"},
           .description =
-              "A minute that occurs twice when clocks are set back is due both times, "
-              "or the first time only",
+              "Whether a minute that occurs twice, because clocks are set back, is due both times "
+              "or only the first time",
           .target = &repeated};
 }
 
@@ -17,8 +17,8 @@ CommandSyntax::Option override_option(std::string& override) {
   return {.name = "--override",
           .choices = {"keep_history", "reset_history"},
           .description =
-              "A task whose cron or retry has changed goes on from its history, or "
-              "starts over as a new one",
+              "Whether a task whose cron or retry changed keeps its history or starts over as a "
+              "new task",
           .target = &override};
 }
 

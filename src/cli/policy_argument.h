@@ -9,11 +9,11 @@
 
 namespace dutiful {
 
-// Their targets hold the defaults: `both`, `keep_history`.
+// The targets hold the defaults: `both`, `keep_history`.
 [[nodiscard]] CommandSyntax::Option repeated_option(std::string& repeated);
 [[nodiscard]] CommandSyntax::Option override_option(std::string& override);
 
-// What the options were given. Require one of their choices.
+// The policies of these names. Require one of the choices.
 [[nodiscard]] RepeatedMinutes read_repeated(const std::string& repeated);
 [[nodiscard]] Override read_override(const std::string& override);
 

@@ -8,8 +8,8 @@
 
 namespace dutiful {
 
-// Runs the command that the arguments name (without the program's own name). Errors are told on
-// `console.err` as "dutiful: <message>"; nothing is thrown.
+// Runs the subcommand that the arguments name (without the program's own name). Prints errors on
+// `console.err` as "dutiful: <message>"; throws nothing.
 [[nodiscard]] Exit run_program(const std::vector<std::string>& arguments, Console& console);
 
 }  // namespace dutiful

@@ -1,4 +1,4 @@
-// The program inside a test; unless the test says otherwise, at noon of 1 June 2025.
+// Runs the program inside a test, by default at noon UTC on 1 June 2025.
 #pragma once
 
 #include <sstream>

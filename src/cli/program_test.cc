@@ -27,7 +27,7 @@ TEST(Program, next_prints_one_instant_a_line) {
   EXPECT_EQ(result.status, 0);
 }
 
-TEST(Program, next_is_after_now_and_one_by_default) {
+TEST(Program, next_prints_one_occurrence_after_now_by_default) {
   EXPECT_EQ(dutiful({"next", "0 12 * * *"}).out, "2025-06-02T12:00:00+00:00\n");
   EXPECT_EQ(dutiful({"prev", "0 12 * * *"}).out, "2025-06-01T12:00:00+00:00\n");
 }
@@ -49,7 +49,8 @@ TEST(Program, from_is_an_instant_or_a_local_time_of_the_zone) {
   EXPECT_EQ(next("2025-06-01T08:00:00-04:00"), "2025-06-01T08:01:00-04:00\n");
   EXPECT_EQ(next("2025-06-01T12:00:00Z"), "2025-06-01T08:01:00-04:00\n");
   EXPECT_EQ(next("2025-06-01T08:00:00"), "2025-06-01T08:01:00-04:00\n");
-  // A local time that came twice is its first coming; one that never came is the jump over it.
+  // A local time that occurs twice is its first occurrence; one that is skipped is the jump over
+  // it.
   EXPECT_EQ(next("2025-11-02T01:30:00"), "2025-11-02T01:31:00-04:00\n");
   EXPECT_EQ(next("2025-03-09T02:30:00"), "2025-03-09T03:00:00-04:00\n");
 }
@@ -84,7 +85,7 @@ TEST(Program, json_is_one_object) {
 }
 
 // FORMATS: nothing on stdout, the message of RULES E on stderr, exit 1.
-TEST(Program, says_no_to_invalid_and_never_matching_expressions) {
+TEST(Program, rejects_invalid_and_never_matching_expressions) {
   for (const char* command : {"next", "prev"}) {
     const auto invalid = dutiful({command, "*/15 * * * *", "--json"});
     EXPECT_EQ(invalid.out, "");
@@ -95,61 +96,62 @@ TEST(Program, says_no_to_invalid_and_never_matching_expressions) {
 
     const auto never = dutiful({command, "00 00 30 02 *", "--json"});
     EXPECT_EQ(never.out, "");
-    EXPECT_EQ(
-        never.err,
-        "dutiful: Failed to calculate next occurrence: \"00 00 30 02 *\" never matches, as no "
-        "month it chooses has a day it chooses\n");
+    EXPECT_EQ(never.err,
+              "dutiful: Failed to calculate next occurrence: \"00 00 30 02 *\" never matches, "
+              "because none of "
+              "its months has any of its days\n");
     EXPECT_EQ(never.status, 1);
   }
 }
 
-TEST(Program, prints_what_there_is_before_the_end_of_time) {
+TEST(Program, prints_the_occurrences_before_the_year_10000) {
   const auto result =
       dutiful({"next", "0 0 1 1 *", "--count", "9", "--from", "9997-06-01T00:00:00Z"});
   EXPECT_EQ(result.out, "9998-01-01T00:00:00+00:00\n9999-01-01T00:00:00+00:00\n");
-  EXPECT_THAT(result.err, HasSubstr("has none before the year 10000"));
+  EXPECT_THAT(result.err, HasSubstr("has no occurrence before the year 10000"));
   EXPECT_EQ(result.status, 1);
 }
 
-TEST(Program, refuses_wrong_usage_with_status_2) {
+TEST(Program, rejects_wrong_usage_with_status_2) {
   struct Row {
     std::vector<std::string> arguments;
     const char* message;
   };
   for (const Row& row : std::initializer_list<Row>{
-           {{}, "a command is required"},
+           {{}, "missing command; see dutiful --help"},
            {{"nxt", "* * * * *"},
-            "no command \"nxt\"; did you mean next? there are run, check, next, prev, explain, "},
-           {{"nxet"}, "no command \"nxet\"; did you mean next? there are run"},
-           {{"bogus"}, "no command \"bogus\"; there are run"},
-           {{"--help", "bogus"}, "there is no command \"bogus\""},
+            "unknown command \"nxt\"; did you mean next? the commands are run, check, next, "
+            "prev, "},
+           {{"nxet"}, "unknown command \"nxet\"; did you mean next? the commands are run"},
+           {{"bogus"}, "unknown command \"bogus\"; the commands are run"},
+           {{"--help", "bogus"}, "unknown command \"bogus\""},
            {{"verify", "-x"}, "unknown option \"-x\"; see dutiful verify --help"},
-           {{"next"}, "EXPR is required"},
+           {{"next"}, "missing argument EXPR"},
            {{"next", "*", "*", "*", "*", "*"}, "put quotes around it: '15 3 * * 1-5'"},
            {{"next", "* * * * *", "--bogus"}, "unknown option \"--bogus\""},
            {{"next", "* * * * *", "--count", "0"},
-            "--count: \"0\" is too small; write one from 1 to 9223372036854775807"},
+            "--count: \"0\" is too small; use a number from 1 to 9223372036854775807"},
            {{"next", "* * * * *", "--count", "-1"}, "--count"},
            {{"next", "* * * * *", "--count", "many"}, "--count: \"many\" is not a number"},
            {{"next", "* * * * *", "--count", "0x3"}, "--count"},
            {{"next", "* * * * *", "--count", "99999999999999999999"},
-            "is too large; write one from 1"},
+            "is too large; use a number from 1"},
            {{"--bogus"}, "unknown option \"--bogus\""},
            {{"next", "* * * * *", "--repeated", "twice"},
-            "--repeated: \"twice\" is unknown; write --repeated both|first_only"},
+            "--repeated: unknown value \"twice\"; write --repeated both|first_only"},
            {{"next", "* * * * *", "--json=false"}, "--json takes no value"},
            {{"run", "tasks.toml", "--output=3"}, "--output takes no value"},
-           {{"next", "--zone=", "* * * * *"}, "--zone: an empty name is no zone"},
+           {{"next", "--zone=", "* * * * *"}, "--zone: the zone name is empty"},
            {{"next", "* * * * *", "--from="}, "--from: \"\" is not a time"},
            {{"next", "* * * * *", "--from", "-5"}, "--from: \"-5\" is not a time"},
            {{"next", "* * * * *", "--count", "1", "--count", "2"}, "--count is given twice"},
            {{"verify", "/nowhere", "--a", "1000001"},
-            "--a: \"1000001\" is too large; write one from 0 to 1000000"},
+            "--a: \"1000001\" is too large; use a number from 0 to 1000000"},
            {{"verify", "/nowhere", "--lag", "long"}, "--lag: "},
            {{"status", "more"}, "unexpected argument \"more\"; see dutiful status --help"},
            {{"next", "* * * * *", "--from", "tomorrow"}, "--from: \"tomorrow\" is not a time"},
            {{"next", "* * * * *", "--zone", "Mars/Olympus"}, "Cannot load time zone"},
-           {{"explain"}, "EXPR is required"},
+           {{"explain"}, "missing argument EXPR"},
            {{"explain", "* * * * *", "more"}, "put quotes around it"},
        }) {
     const auto result = dutiful(row.arguments);
@@ -160,15 +162,15 @@ TEST(Program, refuses_wrong_usage_with_status_2) {
   }
 }
 
-TEST(Program, refuses_years_that_have_no_four_digits) {
+TEST(Program, rejects_years_without_four_digits) {
   for (const char* from : {"0001-01-01T00:00:00+14:00", "9999-12-31T23:59:00-14:00"}) {
     const auto result = dutiful({"next", "* * * * *", "--from", from});
     EXPECT_EQ(result.status, 2);
-    EXPECT_THAT(result.err, HasSubstr("lies outside the years 1 to 9999"));
+    EXPECT_THAT(result.err, HasSubstr("is outside the years 1 to 9999"));
   }
 }
 
-// X4: whatever comes in by whatever way, an error is one line.
+// X4: an error is one line, whatever the input holds.
 TEST(Program, keeps_errors_on_one_line) {
   const std::string forged = "x\ndutiful: all is well\x1b[2J\xff";
   const WithVariable tzdir{"TZDIR", "/nowhere\nat all"};
@@ -186,7 +188,7 @@ TEST(Program, keeps_errors_on_one_line) {
   }
 }
 
-TEST(Program, answers_in_json_for_a_zone_of_any_bytes) {
+TEST(Program, prints_json_for_a_zone_name_of_any_bytes) {
   const TemporaryDirectory directory;
   const std::string zone = directory.file("\xff");
   std::filesystem::copy_file(DUTIFUL_TEST_DATA "/zoneinfo/UTC", zone);
@@ -195,7 +197,7 @@ TEST(Program, answers_in_json_for_a_zone_of_any_bytes) {
   EXPECT_TRUE(nlohmann::json::accept(result.out));
 }
 
-TEST(Program, refuses_a_host_zone_that_cannot_be_loaded) {
+TEST(Program, rejects_a_host_zone_that_cannot_be_loaded) {
   const WithVariable tz{"TZ", "Nowhere/City"};
   const auto result = dutiful({"next", "* * * * *"});
   EXPECT_EQ(result.status, 2);
@@ -214,7 +216,7 @@ TEST(Program, explains_in_english) {
   EXPECT_EQ(result.status, 0);
 }
 
-TEST(Program, refuses_an_expression_of_signs_as_any_other) {
+TEST(Program, rejects_an_expression_of_signs_like_any_other) {
   const auto result = dutiful({"explain", "++"});
   EXPECT_EQ(result.status, 1);
   EXPECT_THAT(result.err, StartsWith("dutiful: Invalid cron expression \"++\": "));
@@ -224,13 +226,13 @@ TEST(Program, explains_that_an_expression_is_never_due) {
   const auto result = dutiful({"explain", "0 0 30 2 *"});
   EXPECT_EQ(result.out,
             "At 00:00, on the 30th of February\n"
-            "It is never due: \"0 0 30 2 *\" never matches, as no month it chooses has a day it "
-            "chooses\n");
+            "It is never due: \"0 0 30 2 *\" never matches, because none of its months has any of "
+            "its days\n");
   EXPECT_EQ(result.status, 0);
 }
 
-// E: longer than that, no task could have it, and no line should.
-TEST(Program, explain_shows_no_expression_that_is_too_long) {
+// E: an expression longer than the limit is not printed.
+TEST(Program, explain_does_not_print_an_expression_that_is_too_long) {
   const auto result = dutiful({"explain", std::string(100'000, '1') + " * * * *"});
   EXPECT_EQ(result.status, 1);
   EXPECT_LT(result.err.size(), 1000);
@@ -246,14 +248,14 @@ TEST(Program, explain_points_at_the_offending_characters) {
             "          ^^^\n");
   EXPECT_EQ(result.status, 1);
 
-  // The carets stand below what is shown, also where that is longer than what was given.
+  // The carets stand below the escaped text, which may be longer than the argument.
   EXPECT_THAT(dutiful({"explain", "1\t2 é 3 *\n"}).err,
               HasSubstr("  1\\t2 é 3 *\\n\n"
                         "       ^\n"));
   EXPECT_THAT(dutiful({"explain", ""}).err, HasSubstr("\n  \n  ^\n"));
 }
 
-TEST(Program, explain_answers_in_json_too) {
+TEST(Program, explain_prints_json) {
   const auto valid = nlohmann::json::parse(dutiful({"explain", "--json", "15 03 * * 1-5"}).out);
   EXPECT_EQ(valid["valid"], true);
   EXPECT_EQ(valid["english"], "At 03:15, Monday through Friday");

@@ -1,4 +1,4 @@
-// dutiful run: the tasks of a file, until told to end.
+// dutiful run: runs the tasks of a task file until it is stopped.
 
 #include <filesystem>
 #include <memory>
@@ -35,7 +35,6 @@ struct Arguments {
   std::string max_concurrent = "64";
   std::string history = "100";
   std::optional<std::string> log;
-  std::optional<std::string> listen;
   std::optional<std::string> trace;
   std::string repeated = "both";
   std::string override = "keep_history";
@@ -45,12 +44,12 @@ struct Arguments {
   bool output = false;
 };
 
-// A pipe that nobody writes to would hold up the daemon when it reads the file again.
+// A pipe without a writer would block the daemon when it reloads the file.
 std::string read_regular(const std::string& file) {
   std::error_code error;
   const auto status = std::filesystem::status(file, error);
   if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
-    throw UsageError("cannot read " + name_of_input(file) + ": it is not a regular file");
+    throw UsageError("cannot read " + name_of_input(file) + ": not a regular file");
   }
   return read_input(file);
 }
@@ -61,11 +60,11 @@ bool is_same_file(const std::string& one, const std::string& other) {
          std::filesystem::equivalent(one, other, error);
 }
 
-// What is observed would be added to a file that holds something else.
+// The trace would be appended to a file that holds something else.
 void refuse_as_trace(const std::string& trace, const std::string& file, const std::string& state) {
   if (is_same_file(trace, file)) {
     throw UsageError("--trace: " + quote(trace) + " is the task file " + quote(file) +
-                     "; give a file of its own");
+                     "; use a separate file");
   }
   for (const char* ending : {"",
                              "-owner",
@@ -79,17 +78,15 @@ void refuse_as_trace(const std::string& trace, const std::string& file, const st
                              "-history-shm",
                              "-history-journal"}) {
     if (!is_same_file(trace, file_beside(state, ending))) continue;
-    throw UsageError("--trace: " + quote(trace) + " is a file of the state " + quote(state) +
-                     "; give a file of its own");
+    throw UsageError("--trace: " + quote(trace) + " belongs to the state " + quote(state) +
+                     "; use a separate file");
   }
 }
 
 DaemonOptions options_of(const Arguments& arguments, Console& console) {
-  if (arguments.listen) {
-    throw UsageError("--listen is not there yet; use dutiful status and dutiful history");
-  }
   if (arguments.file == "-") {
-    throw UsageError("the tasks cannot come from standard input: SIGHUP reads them again");
+    throw UsageError(
+        "cannot read the tasks from standard input, because SIGHUP reloads them; give a file");
   }
   DaemonOptions options{
       .file = name_of_input(arguments.file),
@@ -106,11 +103,11 @@ DaemonOptions options_of(const Arguments& arguments, Console& console) {
       .verify = arguments.verify,
       .verbose = arguments.verbose,
       .output = arguments.output};
-  if (arguments.trace == "") throw UsageError("--trace: an empty name is no file");
+  if (arguments.trace == "") throw UsageError("--trace: the file name is empty");
   if (arguments.verify && !arguments.trace) {
-    throw UsageError("--verify judges the trace; say with --trace where it is");
+    throw UsageError("--verify needs a trace; add --trace FILE");
   }
-  if (options.state.empty()) throw UsageError("--state: an empty name is no file");
+  if (options.state.empty()) throw UsageError("--state: the file name is empty");
   if (arguments.trace) refuse_as_trace(*arguments.trace, arguments.file, options.state);
   if (arguments.grace) options.grace = read_duration("--grace", *arguments.grace);
   const bool human = arguments.log ? *arguments.log == "human" : isatty(STDOUT_FILENO) != 0;
@@ -132,7 +129,7 @@ std::unique_ptr<Daemon> make_daemon(DaemonOptions options) {
   try {
     return std::make_unique<Daemon>(std::move(options));
   } catch (const std::system_error& error) {
-    throw std::runtime_error("the daemon cannot start: " + error.code().message() +
+    throw std::runtime_error("cannot start the daemon: " + error.code().message() +
                              remedy_of(error.code()));
   }
 }
@@ -164,58 +161,61 @@ CommandSyntax run_command() {
   auto arguments = std::make_shared<Arguments>();
   return {
       .name = "run",
-      .description = "Run the tasks of a file until told to end",
+      .description = "Run the tasks of a task file until stopped",
       .arguments = {{.name = "FILE", .description = "The task file", .target = &arguments->file}},
       .options =
           {{.name = "--state",
             .value = "FILE",
             .description =
-                "Where to remember, an SQLite file (default: beside the task file, with .db)",
+                "State file, an SQLite database (default: beside the task file, with .db)",
             .target = &arguments->state},
            {.name = "--grace",
             .value = "DURATION",
-            .description =
-                "How long commands may take to finish at the end (default: as they like)",
+            .description = "How long commands may take to finish after a stop is requested "
+                           "(default: no limit)",
             .target = &arguments->grace},
            {.name = "--kill-grace",
             .value = "DURATION",
-            .description = "How long a command that is ended has between SIGTERM and SIGKILL",
+            .description = "Time between SIGTERM and SIGKILL for a command that is ended",
             .target = &arguments->kill_grace},
            {.name = "--max-concurrent",
             .value = "N",
-            .description = "How many commands may run at one time; 0: any number",
+            .description = "Maximum number of commands that run at the same time; 0 means no limit",
             .target = &arguments->max_concurrent},
            repeated_option(arguments->repeated),
            override_option(arguments->override),
            {.name = "--allow-empty",
-            .description = "Let SIGHUP remove every task when the file has none",
+            .description = "On SIGHUP, accept a task file without tasks and remove every task",
             .target = &arguments->allow_empty},
            {.name = "--history",
             .value = "N",
-            .description = "How many runs of each task to remember",
+            .description = "How many runs of each task to keep in the history",
             .target = &arguments->history},
            {.name = "--log",
             .choices = {"human", "json"},
-            .description = "The form of the log (default: human on a terminal, else json)",
+            .description = "Log format (default: human on a terminal, json otherwise)",
             .target = &arguments->log},
            {.name = "--trace",
             .value = "FILE",
-            .description = "Add what is observed to this file, for dutiful verify",
+            .description = "Append a trace of every start, end, stop and crash to this file, for "
+                           "dutiful verify",
             .target = &arguments->trace},
            {.name = "--verify",
-            .description = "Judge that trace while it grows",
+            .description = "Check the trace against the theory while it is written",
             .target = &arguments->verify},
            {.name = "--output",
-            .description = "Log what commands write",
+            .description = "Log the output of commands",
             .target = &arguments->output},
            {.name = "--verbose",
-            .description = "Log what is only of use to find faults",
-            .target = &arguments->verbose},
-           {.name = "--listen", .value = "ADDRESS", .target = &arguments->listen}},
+            .description = "Log debug events",
+            .target = &arguments->verbose}},
       .details =
-          "SIGTERM and SIGINT end it when its commands have finished; a second one ends them. "
-          "SIGHUP reads the file again; one with problems, and one without tasks unless "
-          "--allow-empty is given, is rejected, and the tasks stay as they were.",
+          "On SIGTERM or SIGINT, the daemon starts nothing more and exits when its commands have "
+          "finished; a second signal ends the commands. On SIGHUP, it reloads the task file. A "
+          "file "
+          "with problems is rejected, and so is a file without tasks unless --allow-empty is "
+          "given; "
+          "the tasks then stay as they were.",
       .example = "dutiful run tasks.toml --grace 30s",
       .action = [=](Console& console) { return run(*arguments, console); }};
 }

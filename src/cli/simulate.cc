@@ -1,4 +1,4 @@
-// dutiful simulate: plays a scenario in virtual time and prints its trace.
+// dutiful simulate: runs a scenario in virtual time and prints its trace.
 
 #include <memory>
 #include <ostream>
@@ -11,8 +11,8 @@
 namespace dutiful {
 namespace {
 
-// Keeps the beginning of a trace back, so that a scenario that turns out not to be playable leaves
-// nothing behind, unless it is a long one.
+// Holds back the first mebibyte of a trace, so that a scenario that turns out to be malformed
+// prints nothing unless its trace is longer.
 class Printer : public TraceSink {
  public:
   explicit Printer(std::ostream& out) : out_(out) {}
@@ -49,9 +49,9 @@ Exit simulate(const std::string& file, Console& console) try {
 CommandSyntax simulate_command() {
   auto file = std::make_shared<std::string>();
   return {.name = "simulate",
-          .description = "Play a scenario in virtual time and print its trace",
+          .description = "Run a scenario in virtual time and print its trace",
           .arguments = {{.name = "SCENARIO",
-                         .description = "The scenario, a JSON file; - is standard input",
+                         .description = "Scenario (JSON); - is standard input",
                          .target = file.get()}},
           .example = "dutiful simulate scenario.json | dutiful verify -",
           .action = [=](Console& console) { return simulate(*file, console); }};

@@ -1,4 +1,4 @@
-// The state that a command looks at: --state, and what is said where it cannot be read.
+// The option --state of the subcommands that only read a state.
 #pragma once
 
 #include <optional>
@@ -12,10 +12,10 @@ namespace dutiful {
 
 [[nodiscard]] CommandSyntax::Option state_option(std::optional<std::string>& state);
 
-// The state that is meant. Throws UsageError, which says what to give.
+// The state that the option selects. Throws UsageError.
 [[nodiscard]] std::string state_of(const std::optional<std::string>& argument);
 
-// What `read` reads of it. A state that cannot be read is input that cannot: throws UsageError.
+// Returns what `read` returns. A state that cannot be read is unusable input: throws UsageError.
 template <typename Read>
 auto read_state(Read read) {
   try {

@@ -1,4 +1,4 @@
-// dutiful status: how each task is doing.
+// dutiful status: the state of each task.
 
 #include <algorithm>
 #include <array>
@@ -33,7 +33,7 @@ nlohmann::ordered_json time_of(const std::optional<Instant>& instant) {
   return instant ? nlohmann::ordered_json(format_utc(*instant)) : nlohmann::ordered_json{};
 }
 
-// The states by their names in the specification (RULES K1), and one that only an onlooker sees.
+// The states by their names in the specification (RULES K1), and one that only an observer sees.
 const char* name_of(TaskStatus::State state) {
   switch (state) {
     case TaskStatus::State::awaiting_run:
@@ -48,7 +48,7 @@ const char* name_of(TaskStatus::State state) {
   return "";
 }
 
-// Whether a daemon serves the state; null where that cannot be told.
+// Whether a process holds the state; null if that is unknown.
 nlohmann::ordered_json is_served(const HolderStatus& service) {
   if (service.answer == HolderStatus::Answer::unknown) return nullptr;
   return service.answer == HolderStatus::Answer::held;
@@ -61,7 +61,7 @@ nlohmann::ordered_json server_of(const HolderStatus& service) {
           {"host", service.holder->host}};
 }
 
-// A list of tasks, by contract: who serves them stands with each.
+// The format is a list of tasks, so the holder is repeated for each task.
 void print_json(const StateStatus& status, std::ostream& out) {
   ArrayPrinter list{out};
   for (const TaskStatus& task : status.tasks) {
@@ -91,24 +91,24 @@ std::string service_text(const HolderStatus& service, const Zone& zone) {
   const auto& holder = service.holder;
   switch (service.answer) {
     case HolderStatus::Answer::held:
-      return "served by " +
-             (holder ? process_text(*holder) + " since " + local_text(holder->since, zone)
-                     : "another process");
+      return "held by " + (holder
+                               ? process_text(*holder) + " since " + local_text(holder->since, zone)
+                               : "another process");
     case HolderStatus::Answer::free:
       return holder
-                 ? "nobody serves this state: " + process_text(*holder) + ", which did since " +
-                       local_text(holder->since, zone) +
-                       ", was killed or crashed; its commands may still run, until dutiful run is "
-                       "started, ends them, and runs them again"
-                 : "nobody serves this state: nothing is run until dutiful run is started";
+                 ? "no daemon is running on this state: " + process_text(*holder) +
+                       ", which held it since " + local_text(holder->since, zone) +
+                       ", was killed or crashed; its commands may still be running; `dutiful run` "
+                       "ends them and runs their tasks again"
+                 : "no daemon is running on this state; start one with `dutiful run`";
     case HolderStatus::Answer::unknown:
       break;
   }
-  return "it cannot be told whether anybody serves this state: " + service.trouble;
+  return "cannot tell whether a daemon is running on this state: " + service.trouble;
 }
 
 std::string state_text(const TaskStatus& task, const Zone& zone) {
-  if (task.state == TaskStatus::State::interrupted) return "interrupted, will be run again";
+  if (task.state == TaskStatus::State::interrupted) return "interrupted, will be restarted";
   if (task.overdue_since) return "overdue since " + local_text(*task.overdue_since, zone);
   if (task.state == TaskStatus::State::running) {
     return task.attempt > 1 ? "running, attempt " + std::to_string(task.attempt) : "running";
@@ -168,7 +168,7 @@ Exit show(const Arguments& arguments, Console& console) {
   } else {
     console.out << service_text(status.service, zone) << '\n';
     if (status.tasks.empty()) {
-      console.out << "there is no task in it\n";
+      console.out << "no tasks\n";
     } else {
       print_table(status.tasks, zone, console.out);
     }
@@ -181,7 +181,7 @@ Exit show(const Arguments& arguments, Console& console) {
 CommandSyntax status_command() {
   auto arguments = std::make_shared<Arguments>();
   return {.name = "status",
-          .description = "Show how each task is doing",
+          .description = "Show the state of each task",
           .options = {state_option(arguments->state),
                       repeated_option(arguments->repeated),
                       {.name = "--json",

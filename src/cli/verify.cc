@@ -1,4 +1,4 @@
-// dutiful verify: judges a trace by the theory.
+// dutiful verify: checks a trace against the theory.
 
 #include <memory>
 #include <ostream>
@@ -41,7 +41,7 @@ theory::Setting setting_of(TraceHeader header, const Arguments& arguments) {
   return theory::setting_of(header, Zone::load(header.zone));
 }
 
-// Says what is found, in one of two ways, as soon as it is.
+// Prints violations as they are found, or collects everything for one JSON object.
 class Report {
  public:
   Report(bool json, std::ostream& out) : json_(json), out_(out) {}
@@ -140,43 +140,42 @@ Exit verify(const Arguments& arguments, Console& console) {
 
 CommandSyntax verify_command() {
   auto arguments = std::make_shared<Arguments>();
-  return {.name = "verify",
-          .description = "Check a trace against the theory of a correct scheduler",
-          .arguments = {{.name = "TRACE",
-                         .description = "The trace; - is standard input",
-                         .target = &arguments->file}},
-          .options = {{.name = "--lag",
-                       .value = "DURATION",
-                       .description = "How late anything may be",
-                       .target = &arguments->lag},
-                      {.name = "--a",
-                       .value = "N",
-                       .description = "Microseconds more for every bit of the list",
-                       .target = &arguments->a},
-                      {.name = "--b",
-                       .value = "DURATION",
-                       .description = "Time to compute, whatever the list",
-                       .target = &arguments->b},
-                      {.name = "--repeated",
-                       .choices = {"both", "first_only"},
-                       .description = "Whether a minute that occurs twice is due both times, where "
-                                      "the trace does not say",
-                       .target = &arguments->repeated},
-                      {.name = "--override",
-                       .choices = {"keep_history", "reset_history"},
-                       .description = "Whether a changed task keeps its history, where the trace "
-                                      "does not say",
-                       .target = &arguments->override},
-                      {.name = "--json",
-                       .description = "Print one JSON object",
-                       .target = &arguments->json}},
-          .details =
-              "Prints `conforms`, what was still to be done when the trace ended, and what the "
-              "environment refused; or each violation, and exits with 1; or where the trace is "
-              "malformed, and exits "
-              "with 2.",
-          .example = "dutiful simulate scenario.json | dutiful verify -",
-          .action = [=](Console& console) { return verify(*arguments, console); }};
+  return {
+      .name = "verify",
+      .description = "Check a trace against the theory of a correct scheduler",
+      .arguments = {{.name = "TRACE",
+                     .description = "Trace (JSON Lines); - is standard input",
+                     .target = &arguments->file}},
+      .options =
+          {{.name = "--lag",
+            .value = "DURATION",
+            .description = "How late an action may be",
+            .target = &arguments->lag},
+           {.name = "--a",
+            .value = "N",
+            .description = "Compute budget for each bit of the registration list, in microseconds",
+            .target = &arguments->a},
+           {.name = "--b",
+            .value = "DURATION",
+            .description = "Compute budget that does not depend on the list",
+            .target = &arguments->b},
+           {.name = "--repeated",
+            .choices = {"both", "first_only"},
+            .description = "Whether a minute that occurs twice is due both times or only the "
+                           "first time, if the trace does not say",
+            .target = &arguments->repeated},
+           {.name = "--override",
+            .choices = {"keep_history", "reset_history"},
+            .description = "Whether a changed task keeps its history or starts over, if the "
+                           "trace does not say",
+            .target = &arguments->override},
+           {.name = "--json", .description = "Print one JSON object", .target = &arguments->json}},
+      .details =
+          "Prints `conforms`, followed by the obligations that were still open when the trace "
+          "ended and the lists that the environment refused. Otherwise prints each violation "
+          "and exits with 1, or the line at which the trace is malformed and exits with 2.",
+      .example = "dutiful simulate scenario.json | dutiful verify -",
+      .action = [=](Console& console) { return verify(*arguments, console); }};
 }
 
 }  // namespace dutiful

@@ -22,11 +22,12 @@
 #include <sys/wait.h>
 
 #include "commands/environment.h"
-#include "commands/instances.h"
 #include "commands/lingering_output.h"
 #include "commands/output_reader.h"
 #include "commands/output_tail.h"
 #include "commands/spawn.h"
+#include "leftovers/daemon_journal.h"
+#include "leftovers/marks.h"
 #include "posix/bell.h"
 #include "posix/descriptor.h"
 #include "runtime/prompt_callback.h"
@@ -59,7 +60,7 @@ bool drain(const Descriptor& descriptor) {
 
 struct Order {
   std::shared_ptr<const Command> command;
-  std::shared_ptr<const Account> account;
+  std::shared_ptr<const UserAccount> account;
   Run run;
 };
 
@@ -82,13 +83,13 @@ struct Running {
   Run run;
   OutputTail tail;
   Child child;
-  CommandLine line;
+  JournalLine line;
   Serial serial = 0;
   Steady::time_point begin;
   Stage stage = Stage::running;
   Steady::time_point deadline = never;  // of the stage
   bool reaped = false;
-  bool left_survivors = false;  // in its group, which was not waited for any longer
+  bool has_leftovers = false;  // in its group, which was not waited for any longer
   CommandResult result;
   std::optional<std::stop_callback<std::function<void()>>> on_stop;
 };
@@ -157,9 +158,9 @@ class Commands::Impl {
     return any_run_ || !orders_.empty();
   }
 
-  bool has_survivors() {
+  bool has_leftovers() {
     const Lock lock{mutex_};
-    return forgot_survivors_ || !std::ranges::all_of(survivors_, group_is_gone);
+    return forgot_leftovers_ || !std::ranges::all_of(leftovers_, group_is_gone);
   }
 
  private:
@@ -276,7 +277,7 @@ class Commands::Impl {
       running_.try_emplace(serial);
       by_process_.emplace(unknown_process, serial);
       make_room_for_overdue();
-      if (options_.instances != nullptr) running->line = options_.instances->add();
+      if (options_.journal != nullptr) running->line = options_.journal->add();
       running->child =
           spawner_.spawn(*order.command,
                          run_environment(environment_, *order.command, running->run.info()),
@@ -305,11 +306,11 @@ class Commands::Impl {
   }
 
   void cross_out(const Running& running) {
-    if (options_.instances == nullptr) return;
-    if (running.left_survivors) {
-      Instances::keep(running.line, running.child.process);
+    if (options_.journal == nullptr) return;
+    if (running.has_leftovers) {
+      DaemonJournal::keep(running.line, running.child.process);
     } else {
-      options_.instances->remove(running.line);
+      options_.journal->remove(running.line);
     }
   }
 
@@ -377,7 +378,7 @@ class Commands::Impl {
         kill(-running.child.process, SIGKILL);
         enter(Stage::killed, options_.death_max, running);
       } else if (running.reaped) {
-        remember_survivors(running);
+        remember_leftovers(running);
         end(serial);
       } else {
         enter(Stage::killed, options_.death_max, running);  // the command itself must be gone
@@ -385,13 +386,13 @@ class Commands::Impl {
     }
   }
 
-  void remember_survivors(Running& running) {
-    running.left_survivors = true;
+  void remember_leftovers(Running& running) {
+    running.has_leftovers = true;
     const Lock lock{mutex_};
     try {
-      survivors_.push_back(running.child.process);
+      leftovers_.push_back(running.child.process);
     } catch (const std::bad_alloc&) {
-      forgot_survivors_ = true;
+      forgot_leftovers_ = true;
     }
   }
 
@@ -439,8 +440,8 @@ class Commands::Impl {
   std::deque<Order> orders_ GUARDED_BY(mutex_);
   std::vector<Serial> overdue_ GUARDED_BY(mutex_);
   // Groups that were still there when their runs ended.
-  std::vector<pid_t> survivors_ GUARDED_BY(mutex_);
-  bool forgot_survivors_ GUARDED_BY(mutex_) = false;
+  std::vector<pid_t> leftovers_ GUARDED_BY(mutex_);
+  bool forgot_leftovers_ GUARDED_BY(mutex_) = false;
   bool any_run_ GUARDED_BY(mutex_) = false;
   bool open_ GUARDED_BY(mutex_) = false;
   bool ending_ GUARDED_BY(mutex_) = false;
@@ -464,7 +465,7 @@ class Commands::Impl {
 Commands::Commands(CommandOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {}
 Commands::~Commands() = default;
 
-Callback Commands::callback(Command command, std::shared_ptr<const Account> account) {
+Callback Commands::callback(Command command, std::shared_ptr<const UserAccount> account) {
   auto shared = std::make_shared<const Command>(std::move(command));
   return PromptCallback::make([impl = impl_.get(), shared, account = std::move(account)](Run run) {
     impl->take({.command = shared, .account = account, .run = std::move(run)});
@@ -480,8 +481,8 @@ void Commands::end_all() {
 bool Commands::are_any() const {
   return impl_->are_any();
 }
-bool Commands::has_survivors() const {
-  return impl_->has_survivors();
+bool Commands::has_leftovers() const {
+  return impl_->has_leftovers();
 }
 
 }  // namespace dutiful

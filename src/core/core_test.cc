@@ -117,14 +117,15 @@ class Pair {
     if (roll(4) == 0) {  // they could not be recorded
       core_.undo(starts);
       const auto again = core_.start_due(now_, limit);
-      ASSERT_EQ(told(again), told(starts)) << "after undo()";
+      ASSERT_EQ(reasons_of(again), reasons_of(starts)) << "after undo()";
       starts = again;
       ASSERT_NO_FATAL_FAILURE(check_fences(starts));
     }
 
-    ASSERT_EQ(told(starts), twin_.start_due(now_, limit)) << now_.time_since_epoch().count();
+    ASSERT_EQ(reasons_of(starts), twin_.start_due(now_, limit)) << now_.time_since_epoch().count();
     for (const Start& start : starts) {
       ASSERT_TRUE(running_.insert(start.task).second) << "overlaps";
+      ASSERT_NO_FATAL_FAILURE(check_start(start));
       ASSERT_NO_FATAL_FAILURE(check_key(start));
     }
     runs_ += starts.size();
@@ -143,7 +144,8 @@ class Pair {
     for (int i = 0; i <= roll(12); ++i) {
       list.push_back({.name = std::string(1, static_cast<char>('a' + i)),
                       .cron = crons[static_cast<std::size_t>(roll(4))],
-                      .retry_delay = Duration{roll(Duration{3min}.count())}});
+                      .retry_delay = Duration{roll(Duration{3min}.count())},
+                      .registration = static_cast<std::uint32_t>(100 - i)});
     }
     return list;
   }
@@ -161,33 +163,45 @@ class Pair {
   // P8: they grow over all starts, also over those that are undone, which may be on the disk.
   void check_fences(const std::vector<Start>& starts) {
     for (const Start& start : starts) {
-      const std::uint64_t fence = core_.task(start.task).progress.fence;
-      ASSERT_GT(fence, newest_fence_);
-      newest_fence_ = fence;
+      ASSERT_GT(start.fence, newest_fence_);
+      newest_fence_ = start.fence;
     }
   }
 
   // P8: a retry is for the pulse before it, and everything else for one that there was not yet.
   void check_key(const Start& start) {
-    const TaskProgress& progress = core_.task(start.task).progress;
+    const TaskProgress& before = start.before.progress;
     if (start.reason == Reason::retry) {
-      ASSERT_EQ(progress.pulse, start.before.pulse);
-      ASSERT_EQ(progress.attempt, start.before.attempt + 1);
-      ASSERT_EQ(progress.retries, start.before.retries + 1);
+      ASSERT_EQ(start.pulse, before.pulse);
+      ASSERT_EQ(start.attempt, before.attempt + 1);
+      ASSERT_EQ(start.retries, before.retries + 1);
     } else {
-      ASSERT_TRUE(pulses_.emplace(start.task, progress.pulse).second);
-      ASSERT_EQ(progress.attempt, 1);
-      ASSERT_EQ(progress.retries, 0);
+      ASSERT_TRUE(pulses_.emplace(start.task, start.pulse).second);
+      ASSERT_EQ(start.attempt, 1);
+      ASSERT_EQ(start.retries, 0);
     }
   }
 
-  [[nodiscard]] std::vector<std::pair<std::string, Reason>> told(
-      const std::vector<Start>& starts) const {
-    std::vector<std::pair<std::string, Reason>> told;
-    for (const Start& start : starts) {
-      told.emplace_back(core_.task(start.task).name, start.reason);
-    }
-    return told;
+  // A start says what the core's task is from then on.
+  void check_start(const Start& start) const {
+    const Core::Task& task = core_.task(start.task);
+    ASSERT_EQ(start.name, task.name);
+    ASSERT_EQ(start.registration, task.registration);
+    ASSERT_EQ(start.pulse, task.progress.pulse);
+    ASSERT_EQ(start.attempt, task.progress.attempt);
+    ASSERT_EQ(start.retries, task.progress.retries);
+    ASSERT_EQ(start.fence, task.progress.fence);
+    ASSERT_EQ(start.recurrence, task.progress.recurrence);
+    ASSERT_EQ(start.at, task.progress.last_attempt);
+    ASSERT_EQ(start.served_before, start.before.progress.served_until);
+    ASSERT_EQ(start.served_until, task.progress.served_until);
+  }
+
+  [[nodiscard]] static std::vector<std::pair<std::string, Reason>> reasons_of(
+      const std::vector<Start>& starts) {
+    std::vector<std::pair<std::string, Reason>> reasons;
+    for (const Start& start : starts) reasons.emplace_back(start.name, start.reason);
+    return reasons;
   }
 
   std::mt19937_64 random_;

@@ -13,15 +13,15 @@ namespace {
 
 using std::chrono::minutes;
 
-// The searches below are exact for every instant of the years that are searched; clamping the
-// others keeps arithmetic from overflowing, and changes no answer.
+// The searches below are exact for every instant of the years that are searched. Clamping other
+// instants prevents overflow and changes no result.
 constexpr std::chrono::days margin{3};
 static_assert(margin > std::chrono::days{1} + offset_max);
 constexpr Instant instant_min = std::chrono::sys_days{year_min / 1 / 1} - margin;
 constexpr Instant instant_max = std::chrono::sys_days{year_max / 12 / 31} + margin;
 
-// The minute that clocks with this offset show. Counted from before everything, since unsigned
-// numbers divide in half the steps that a floor of signed ones takes.
+// The minute that clocks with this offset show. Counted from a time before all others, because an
+// unsigned division takes half the steps of a floored signed one.
 CivilMinute shown(Instant instant, std::chrono::seconds offset) {
   using UnsignedMilliseconds = std::chrono::duration<std::uint64_t, std::milli>;
   using UnsignedMinutes = std::chrono::duration<std::uint64_t, std::ratio<60>>;
@@ -40,9 +40,9 @@ CivilMinute first_due(const Segment& segment, RepeatedMinutes policy) {
   return policy == RepeatedMinutes::both ? segment.first_minute : segment.fresh_minute;
 }
 
-// Nothing matches from `from` on, up to the end of the years. What may be left are minutes before
-// `from` that the clocks go back to: goes to the first segment that does, and to its first minute.
-// No zone sets them back further than twice its greatest offset.
+// Nothing matches from `from` to the end of the years, but the clocks may be set back to minutes
+// before `from`: continues at the first minute of the first segment that begins there. No zone sets
+// them back further than twice its greatest offset.
 bool go_back(Timeline::Cursor& segment, CivilMinute& from, RepeatedMinutes policy) {
   const Instant end = start_of(from, segment->offset) + 2 * offset_max;
   while (segment->end <= end) {
@@ -69,8 +69,7 @@ bool go_forward(Timeline::Cursor& segment, CivilMinute& from) {
   return false;
 }
 
-// ISO 8601 has four digits for a year: what lies outside is shown as the last instant that has
-// them.
+// A year in ISO 8601 has four digits: an instant outside is shown as the nearest one inside.
 Instant printable(Instant instant) {
   constexpr Instant first = std::chrono::sys_days{year_min / 1 / 1};
   constexpr Instant end = std::chrono::sys_days{(year_max + std::chrono::years{1}) / 1 / 1};
@@ -97,8 +96,8 @@ std::optional<Instant> Calendar::find_next(const CronExpression& cron,
     }
 
     // Nothing matches from `from` up to `found`. So a segment that begins between the two can only
-    // show `found` itself; any other has to be searched from its own beginning, because the clocks
-    // jumped over `found`, or back to minutes before `from`.
+    // show `found` itself; any other segment must be searched from its beginning, because the
+    // clocks jumped over `found` or back to minutes before `from`.
     CivilMinute first = from;
     while (from <= first && first <= found) {
       if (found < segment->end_minute) return start_of(found, segment->offset);
@@ -143,8 +142,8 @@ std::int64_t Calendar::count(const CronExpression& cron,
   CivilMinute first =
       std::max(shown(after, segment->offset) + minutes{1}, first_due(*segment, repeated_minutes_));
 
-  // The minutes from where the clocks begin to where they end, as if nobody set them; less those
-  // that they jump over, and once more those that they go back to.
+  // The minutes between the first and the last local time as if the clocks were never set, minus
+  // those that the clocks skip, plus those that they repeat.
   const CronCount chosen{cron};
   const CivilMinute begin = first;
   CivilMinute end = first;
@@ -153,7 +152,7 @@ std::int64_t Calendar::count(const CronExpression& cron,
     const bool is_last = until < segment->end;
     const CivilMinute segment_end =
         is_last ? shown(until, segment->offset) + minutes{1} : segment->end_minute;
-    if (first < segment_end) {  // else nothing is due in it
+    if (first < segment_end) {  // otherwise nothing is due in it
       jumped_over += chosen.between(end, first);
       end = segment_end;
     }

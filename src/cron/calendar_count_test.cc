@@ -1,4 +1,4 @@
-// Calendar::count() beside the loop over next() that it stands for.
+// Calendar::count(), compared with a loop over next().
 
 #include <algorithm>
 #include <array>
@@ -29,7 +29,7 @@ std::int64_t count(const char* text,
       CronExpression::parse(text), at(after), at(until));
 }
 
-TEST(Count, leaves_out_its_beginning_and_has_its_end) {
+TEST(Count, excludes_its_beginning_and_includes_its_end) {
   const Calendar calendar{Zone::load("America/New_York")};
   const auto cron = CronExpression::parse("0 12 * * *");
   const Instant noon = at("2025-06-01T12:00:00-04:00");
@@ -39,7 +39,7 @@ TEST(Count, leaves_out_its_beginning_and_has_its_end) {
   EXPECT_EQ(calendar.count(cron, noon - 1ms, noon + 24h), 2);
 }
 
-TEST(Count, is_0_where_no_time_passes) {
+TEST(Count, is_0_if_no_time_passes) {
   const Calendar calendar{Zone::load("America/New_York")};
   const auto cron = CronExpression::parse("* * * * *");
   const Instant noon = at("2025-06-01T12:00:00-04:00");
@@ -49,7 +49,7 @@ TEST(Count, is_0_where_no_time_passes) {
 }
 
 // The example of the header.
-TEST(Count, has_two_of_a_repeated_minute_in_a_year) {
+TEST(Count, counts_a_repeated_minute_twice_a_year) {
   EXPECT_EQ(count("30 1 * * *", "America/New_York", "2025-01-01T00:00:00Z", "2026-01-01T00:00:00Z"),
             366);
 }
@@ -97,8 +97,8 @@ TEST(Count, follows_any_rule_of_a_zone) {
   EXPECT_EQ(count("0 12 * * 5", "Pacific/Apia", before, after), 4);
 }
 
-// The clocks jump from 02:00 to 03:00 and at 03:30 back to 02:30: 02:45 comes once, 03:15 twice.
-TEST(Count, follows_clocks_that_come_back_to_what_they_skipped) {
+// The clocks jump from 02:00 to 03:00 and at 03:30 back to 02:30: 02:45 occurs once, 03:15 twice.
+TEST(Count, follows_clocks_that_go_back_to_minutes_they_skipped) {
   const char* zone = "AAA0BBB-1,J100/2,J100/3:30";
   const char* begin = "2025-04-10T00:00:00Z";
   const char* end = "2025-04-11T00:00:00Z";
@@ -112,7 +112,7 @@ TEST(Count, follows_clocks_that_come_back_to_what_they_skipped) {
 
 // T1: 12:03:57 is followed by 12:00:00, so that four minutes start twice. Monrovia was 44 min 30 s
 // behind UTC until a midnight that was followed by 00:44:30: 00:45 is the first minute to start.
-TEST(Count, follows_offsets_that_are_no_whole_minutes) {
+TEST(Count, follows_offsets_that_are_not_whole_minutes) {
   EXPECT_EQ(count("* * * * *", "America/New_York", "1883-11-18T16:00:00Z", "1883-11-18T18:00:00Z"),
             121);
   EXPECT_EQ(
@@ -133,13 +133,13 @@ TEST(Count, follows_offsets_that_are_no_whole_minutes) {
 TEST(Count, is_0_for_what_is_never_due) {
   const Calendar calendar{Zone::load("America/New_York")};
   EXPECT_EQ(calendar.count(CronExpression::parse("0 0 30 2 *"), Instant::min(), Instant::max()), 0);
-  // A rule can swallow the same minute every year: 1 March 02:30 never comes in this zone.
+  // A rule can skip the same minute every year: 1 March 02:30 never occurs in this zone.
   const Calendar swallowing{Zone::load("XXX3YYY,J60/2,J300/2")};
   EXPECT_EQ(swallowing.count(CronExpression::parse("30 2 1 3 *"), Instant::min(), Instant::max()),
             0);
 }
 
-TEST(Count, has_the_years_1_to_9999_and_no_others) {
+TEST(Count, covers_the_years_1_to_9999_only) {
   const auto every_minute = CronExpression::parse("* * * * *");
   const auto leap_day = CronExpression::parse("0 12 29 2 *");
   constexpr std::int64_t leap_days = 9999 / 4 - 9999 / 100 + 9999 / 400;
@@ -163,7 +163,7 @@ TEST(Count, has_the_years_1_to_9999_and_no_others) {
             1 + std::chrono::ceil<std::chrono::minutes>(end - begin).count());
 }
 
-// Beyond the zone's table, too, where it is folded back by 400 years.
+// Also beyond the zone's table, which is then folded back by 400 years.
 TEST(Count, crosses_the_end_of_the_table) {
   constexpr std::chrono::days cycle{146097};
   const Instant begin = at("2404-01-01T00:00:00Z");
@@ -222,7 +222,7 @@ rc::Gen<Instant> instants(const char* begin, const char* end) {
                       [](std::int64_t milliseconds) { return Instant{Duration{milliseconds}}; });
 }
 
-// However dense the expression, the loop makes so many steps.
+// Bounds the steps of the loop, however dense the expression.
 RC_GTEST_PROP(Count, is_what_a_loop_over_next_counts, ()) {
   const auto cron = CronExpression::parse(*cron_texts());
   const Calendar calendar = *calendars();

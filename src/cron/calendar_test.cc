@@ -83,8 +83,8 @@ TEST(Dst, may_be_suspended_for_ramadan) {
   EXPECT_EQ(occurrences("30 2 * * *", "Africa/Casablanca", "2025-04-05T12:00:00+00:00", 1),
             (Times{"2025-04-07T02:30:00+01:00"}));
 }
-// The clocks jump from 02:00 to 03:00 and at 03:30 back to 02:30: 02:45 comes once, 03:15 twice.
-TEST(Dst, may_come_back_to_minutes_it_has_skipped) {
+// The clocks jump from 02:00 to 03:00 and at 03:30 back to 02:30: 02:45 occurs once, 03:15 twice.
+TEST(Dst, may_go_back_to_minutes_it_skipped) {
   const char* zone = "AAA0BBB-1,J100/2,J100/3:30";
   EXPECT_EQ(occurrences("45 2 10 4 *", zone, "2025-04-09T12:00:00Z", 1, first_only),
             (Times{"2025-04-10T02:45:00+00:00"}));
@@ -96,13 +96,13 @@ TEST(Dst, may_come_back_to_minutes_it_has_skipped) {
   EXPECT_EQ(calendar.previous(CronExpression::parse("45 2 * * *"), at("2025-04-10T20:00:00Z")),
             at("2025-04-10T02:45:00Z"));
 }
-TEST(Dst, goes_on_after_2038) {
+TEST(Dst, continues_after_2038) {
   EXPECT_EQ(occurrences("0 12 * * *", "America/New_York", "2062-03-11T00:00:00-05:00", 2),
             (Times{"2062-03-11T12:00:00-05:00", "2062-03-12T12:00:00-04:00"}));
 }
 
 // T1: minutes start at second 0 of the local clock, whatever its offset.
-TEST(Calendar, follows_offsets_that_are_no_whole_minutes) {
+TEST(Calendar, follows_offsets_that_are_not_whole_minutes) {
   EXPECT_EQ(occurrences("0 12 * * *", "Africa/Monrovia", "1971-06-01T00:00:00Z", 1),
             (Times{"1971-06-01T12:00:00-00:44:30"}));
   EXPECT_EQ(occurrences("* * * * *", "America/New_York", "1883-11-18T16:59:00Z", 3),
@@ -121,7 +121,7 @@ TEST(Calendar, is_strict_after_and_inclusive_before) {
   EXPECT_EQ(calendar.previous(cron, noon - 1ms), noon - 24h);
 }
 
-TEST(Calendar, knows_what_the_clocks_jumped_over) {
+TEST(Calendar, finds_the_minutes_that_the_clocks_skipped) {
   const Calendar calendar{Zone::load("America/New_York")};
   const auto gaps = calendar.gaps(at("2025-01-01T00:00:00Z"), at("2025-12-31T00:00:00Z"));
   ASSERT_EQ(gaps.size(), 1);
@@ -133,7 +133,7 @@ TEST(Calendar, knows_what_the_clocks_jumped_over) {
 }
 
 // C5
-TEST(Calendar, raises_where_there_is_no_occurrence) {
+TEST(Calendar, throws_if_there_is_no_occurrence) {
   const Calendar calendar{Zone::load("America/New_York")};
   const auto never = CronExpression::parse("0 0 30 2 *");
   const Instant now = at("2025-06-01T12:00:00Z");
@@ -186,7 +186,7 @@ TEST(Calendar, finds_a_repeated_minute_at_the_beginning_of_the_years) {
   }
 }
 
-// A rule can swallow the same minute every year: 1 March 02:30 never comes in this zone.
+// A rule can skip the same minute every year: 1 March 02:30 never occurs in this zone.
 TEST(Calendar, gives_up_on_a_minute_that_every_year_skips) {
   const Calendar calendar{Zone::load("XXX3YYY,J60/2,J300/2")};
   const auto cron = CronExpression::parse("30 2 1 3 *");
@@ -194,7 +194,7 @@ TEST(Calendar, gives_up_on_a_minute_that_every_year_skips) {
   EXPECT_FALSE(calendar.find_previous(cron, at("2025-06-01T12:00:00Z")));
 }
 
-// Beyond the zone's table, too, where it is folded back by 400 years.
+// Also beyond the zone's table, which is then folded back by 400 years.
 TEST(Calendar, crosses_the_end_of_the_table) {
   const Calendar calendar{Zone::load("America/New_York")};
   const auto cron = CronExpression::parse("30 1 * * 0");
@@ -263,8 +263,7 @@ RC_GTEST_PROP(Calendar, finds_what_the_pulse_walk_finds, ()) {
                                      : !previous || *previous < from - walked));
 }
 
-// The endless loops of other schedulers cannot be: every answer lies beyond the question, and
-// nothing lies between the two.
+// Rules out endless loops: every result is later than the start, and no occurrence is between them.
 RC_GTEST_PROP(Calendar, always_advances, ()) {
   const auto cron = CronExpression::parse(*cron_texts());
   const Calendar calendar{Zone::load(*zone_names()), *rc::gen::element(both, first_only)};

@@ -10,8 +10,8 @@ namespace dutiful {
 
 enum class Direction { next, previous };
 
-// The error where there is no occurrence from a time, in ISO 8601. The text is what the expression
-// was read from; that of to_string() where it is empty.
+// The error for an expression that has no occurrence from a time, which is in ISO 8601. The text is
+// what the expression was read from; if it is empty, to_string() is used.
 [[nodiscard]] CronCalculationError no_occurrence_from(std::string current_time,
                                                       const CronExpression& cron,
                                                       std::string_view text,

@@ -38,7 +38,7 @@ std::int64_t CronCount::count(CivilMinute from, CivilMinute to) const noexcept {
   from = std::clamp(from, CronSearch::minute_min, end);
   to = std::clamp(to, CronSearch::minute_min, end);
   const local_days first = std::chrono::floor<days>(from);
-  if (to - first <= days{1}) {  // as nearly always where the clocks are set
+  if (to - first <= days{1}) {  // nearly always, if the clocks are set
     const int minutes_of_day = minutes_before(to - first) - minutes_before(from - first);
     return minutes_of_day != 0 && chooses(first) ? minutes_of_day : 0;
   }
@@ -52,7 +52,7 @@ bool CronCount::chooses(local_days day) const noexcept {
   return every_day_ || cron_.matches(day + first_);
 }
 
-// The chosen minutes of a chosen day before that time of day, which may be 24:00.
+// The selected minutes of a selected day before that time of day, which may be 24:00.
 int CronCount::minutes_before(minutes time) const noexcept {
   const auto hour = static_cast<unsigned>(time.count()) / 60;
   const auto minute = static_cast<unsigned>(time.count()) % 60;
@@ -61,7 +61,7 @@ int CronCount::minutes_before(minutes time) const noexcept {
   return before + std::popcount(mask::below(fields_.minutes, minute));
 }
 
-// The chosen days in [from, to).
+// The selected days in [from, to).
 std::int64_t CronCount::days_between(local_days from, local_days to) const noexcept {
   const year_month_day first{from};
   const year_month_day last{to};
@@ -69,14 +69,14 @@ std::int64_t CronCount::days_between(local_days from, local_days to) const noexc
          days_of_year_before(last);
 }
 
-// The chosen days of the years in [from, to).
+// The selected days of the years in [from, to).
 std::int64_t CronCount::days_of_years(year from, year to) const noexcept {
   std::array<int, 14> of_kinds{};
   of_kinds.fill(-1);  // not counted yet
   const auto days_until = [&](year end) {
     std::int64_t count = 0;
     for (year y = from; y < end; ++y) {
-      const unsigned weekday =  // it begins with, where that matters
+      const unsigned weekday =  // of its first day, if weekdays matter
           fields_.weekdays == 0 ? 0 : std::chrono::weekday{local_days{y / 1 / 1}}.c_encoding();
       int& of_kind = of_kinds[y.is_leap() ? 7 + weekday : weekday];
       if (of_kind < 0) of_kind = days_of_months(y, fields_.months);
@@ -84,13 +84,13 @@ std::int64_t CronCount::days_of_years(year from, year to) const noexcept {
     }
     return count;
   };
-  // The calendar repeats itself every 400 years.
+  // The calendar repeats every 400 years.
   constexpr years cycle{400};
   const auto cycles = (to - from) / cycle;
   return (cycles == 0 ? 0 : cycles * days_until(from + cycle)) + days_until(to - cycles * cycle);
 }
 
-// The chosen days of a year in those months of it whose bit is set, bit n being month n.
+// The selected days of a year in the months whose bit is set; bit n is month n.
 int CronCount::days_of_months(year in, unsigned months) const noexcept {
   int count = 0;
   for (; months != 0; months &= months - 1) {
@@ -100,7 +100,7 @@ int CronCount::days_of_months(year in, unsigned months) const noexcept {
   return count;
 }
 
-// The chosen days of the date's year that lie before it.
+// The selected days of the date's year before the date.
 int CronCount::days_of_year_before(year_month_day date) const noexcept {
   const unsigned month{date.month()};
   const int count = days_of_months(date.year(), mask::below(unsigned{fields_.months}, month));

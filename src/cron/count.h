@@ -1,4 +1,4 @@
-// How many minutes of a stretch of civil time an expression chooses: arithmetic, not a walk.
+// Counts the minutes of a range of civil time that an expression selects, by arithmetic.
 #pragma once
 
 #include <array>
@@ -7,9 +7,9 @@
 
 namespace dutiful {
 
-// Every chosen day has the same chosen minutes, so only days have to be counted. The chosen days of
-// a year depend on its length and on the weekday it begins with, so there are only fourteen kinds
-// of years to look at. Allocates nothing.
+// Every selected day has the same selected minutes, so only days must be counted. The selected days
+// of a year depend on its length and its first weekday, so there are only fourteen kinds of years.
+// Allocates nothing.
 //
 // Must not outlive its expression.
 class CronCount {
@@ -32,8 +32,8 @@ class CronCount {
 
   const CronExpression& cron_;
   CronExpression::Fields fields_;
-  std::array<int, 25> before_hour_{};  // the chosen minutes of a chosen day before each full hour
-  std::chrono::minutes first_;         // of a chosen day
+  std::array<int, 25> before_hour_{};  // the selected minutes of a selected day before each hour
+  std::chrono::minutes first_;         // of a selected day
   bool every_day_;
 };
 

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view five_fields = "five fields: minute hour day month weekday";
 
-// A part of the expression, and where in it.
+// A part of the expression and its offset.
 struct Part {
   std::size_t offset;
   std::string_view text;
@@ -23,7 +23,7 @@ struct Part {
   }
 };
 
-// The offending part, and what is wrong with it, in words that follow "<field> field".
+// The offending part, and what is wrong with it in words that follow "<field> field".
 struct Fault {
   Part where;
   std::string reason;
@@ -61,7 +61,8 @@ std::vector<Part> split_fields(std::string_view text) {
   return fields;
 }
 
-// A form that other programs know: the reason, and the whole field in POSIX if it has a meaning.
+// The fault of syntax that other programs accept, with the POSIX equivalent of the whole field if
+// there is one.
 Fault nonposix_fault(const FieldKind& kind,
                      std::string_view field,
                      Part where,
@@ -77,14 +78,14 @@ Fault nonposix_fault(const FieldKind& kind,
   return {where, reason, equivalent, lead};
 }
 
-// The fault of a character that no form of cron has, if there is one.
+// The fault of a character that no cron accepts, if there is one.
 std::optional<Fault> character_fault(Part element) {
   const auto known = [](char c) {
     return is_digit(c) || is_letter(c) || has_any({&c, 1}, "*-+./?#");
   };
   const auto alien = std::ranges::find_if_not(element.text, known);
   if (alien == element.text.end()) return std::nullopt;
-  // A character beyond ASCII is shown whole.
+  // Show all bytes of a character beyond ASCII.
   const auto end = std::find_if_not(alien + 1, element.text.end(), is_continuation);
   const Part where = element.from(static_cast<std::size_t>(alien - element.text.begin()),
                                   static_cast<std::size_t>(end - alien));
@@ -92,7 +93,7 @@ std::optional<Fault> character_fault(Part element) {
       where,
       "has the character " + quote(where.text) +
           (has_any(where.text, "\n\r\f\v") ? "; only spaces and tabs separate fields"
-                                           : "; it takes only digits, commas, hyphens or *")};
+                                           : "; only digits, commas, hyphens and * are allowed")};
 }
 
 // The fault of a number that is not written in plain decimal digits, if it is one.
@@ -100,7 +101,7 @@ std::optional<Fault> notation_fault(Part element) {
   const std::string shown = quote(element.text);
   if (has_any(element.text, "+") || element.text.find("--") != std::string_view::npos ||
       (element.text.starts_with('-') && element.text.size() > 1)) {
-    return Fault{element, "has a sign in " + shown + "; numbers have none"};
+    return Fault{element, "has a sign in " + shown + "; numbers have no sign"};
   }
   if (has_any(element.text, ".")) {
     return Fault{element, "has a decimal point in " + shown + "; numbers are whole"};
@@ -132,7 +133,7 @@ std::optional<Fault> name_fault(const FieldKind& kind, std::string_view field, P
   return std::nullopt;
 }
 
-// The fault of a token that only Quartz has, if there is one. L and W may be part of names.
+// The fault of a token of Quartz, if there is one. L and W may also be part of names.
 std::optional<Fault> quartz_fault(const FieldKind& kind, std::string_view field, Part element) {
   const auto is_token = [](char c) { return c == '?' || c == 'L' || c == 'W' || c == '#'; };
   const auto fits = [&](char c) { return is_token(c) || is_digit(c) || c == '-'; };
@@ -142,16 +143,16 @@ std::optional<Fault> quartz_fault(const FieldKind& kind, std::string_view field,
   }
   if (value_of_name(kind, element.text)) return std::nullopt;
   const std::string reason =
-      "has " + quote(element.text) + ", which is Quartz; POSIX cron has no ? L W #";
+      "has " + quote(element.text) + ", which is Quartz syntax; POSIX cron has no ? L W #";
   if (field == "?") return Fault{element, reason, "*"};
   return Fault{element, reason};
 }
 
-// The fault of digits and hyphens that are no number or range of the field, if they are not.
+// The fault of digits and hyphens that are not a number or a range of the field, if there is one.
 std::optional<Fault> range_fault(const FieldKind& kind, std::string_view field, Part element) {
   const auto ends = split(element, '-');
   if (std::ranges::any_of(ends, [](const Part& end) { return end.text.empty(); })) {
-    return Fault{element, "has the half range " + quote(element.text) + "; write both ends"};
+    return Fault{element, "has the incomplete range " + quote(element.text) + "; write both ends"};
   }
   if (ends.size() > 2) {
     return Fault{element, "has the range " + quote(element.text) + "; a range has two ends"};
@@ -168,7 +169,7 @@ std::optional<Fault> range_fault(const FieldKind& kind, std::string_view field, 
     }
     if (value < kind.min || value > kind.max) {
       return Fault{end,
-                   "has " + show(end.text) + ", which is out of range; it takes " +
+                   "has " + show(end.text) + ", which is out of range; use " +
                        std::to_string(kind.min) + " to " + std::to_string(kind.max)};
     }
     values.push_back(value);
@@ -180,10 +181,10 @@ std::optional<Fault> range_fault(const FieldKind& kind, std::string_view field, 
 
 std::optional<Fault> element_fault(const FieldKind& kind, Part field, Part element) {
   if (element.text.empty()) {
-    // What can be seen is the comma beside it.
+    // Point at the comma next to it, because an empty element has no characters.
     const std::size_t position = element.offset - field.offset;
     return Fault{field.from(position == field.text.size() ? position - 1 : position, 1),
-                 "has an empty list element; write a number between commas"};
+                 "has an empty list element; write a number between the commas"};
   }
   if (auto fault = character_fault(element)) return fault;
   if (has_any(element.text, "/")) {
@@ -194,8 +195,7 @@ std::optional<Fault> element_fault(const FieldKind& kind, Part field, Part eleme
   }
   if (has_any(element.text, "*")) {
     return Fault{element,
-                 "has * beside other characters; it is either * alone or a list of numbers and "
-                 "ranges"};
+                 "has * next to other characters; write * alone or a list of numbers and ranges"};
   }
   if (auto fault = quartz_fault(kind, field.text, element)) return fault;
   if (auto fault = notation_fault(element)) return fault;
@@ -214,10 +214,10 @@ std::optional<Fault> field_fault(const FieldKind& kind, Part field) {
   return std::nullopt;
 }
 
-// The fault of an expression that has not five fields.
+// The fault of an expression that does not have five fields.
 Fault count_fault(std::string_view text, const std::vector<Part>& fields) {
   const Part whole{0, text};
-  if (fields.empty()) return {whole, "is empty; POSIX cron wants " + std::string{five_fields}};
+  if (fields.empty()) return {whole, "is empty; POSIX cron requires " + std::string{five_fields}};
 
   const std::size_t end = fields.back().offset + fields.back().text.size();
   const Part all = whole.from(fields.front().offset, end - fields.front().offset);
@@ -227,16 +227,16 @@ Fault count_fault(std::string_view text, const std::vector<Part>& fields) {
     return {all, reason, std::string{expression_of_macro(all.text)}};
   }
   std::string reason = "has " + std::to_string(fields.size()) +
-                       (fields.size() == 1 ? " field" : " fields") + "; POSIX cron wants " +
+                       (fields.size() == 1 ? " field" : " fields") + "; POSIX cron requires " +
                        std::string{five_fields};
   if (has_any(text, "\n\r\f\v")) reason += "; only spaces and tabs separate them";
   if (fields.size() < 5) return {all, reason};
-  if (fields.size() <= 7) reason += "; it has neither seconds nor years";
+  if (fields.size() <= 7) reason += "; there are no seconds or years";
   return {whole.from(fields[5].offset, end - fields[5].offset), reason};
 }
 
-// Vixie cron takes a field that begins with a star for one, steps or not, and wants both days to
-// match where one of them is: 0 0 */2 * 1. No list says that.
+// Vixie cron treats a field that begins with a star as a star, even with a step, and then requires
+// both day and weekday to match: 0 0 */2 * 1. No list is equivalent.
 bool joins_by_and_elsewhere(const std::vector<Part>& fields, std::size_t faulty) {
   constexpr std::size_t day = 2;
   constexpr std::size_t weekday = 4;
@@ -271,19 +271,12 @@ InvalidCronExpressionError::Details diagnose(std::string_view text) {
   for (std::size_t i = 0; i < fields.size(); ++i) {
     if (auto fault = field_fault(field_kinds[i], fields[i])) {
       if (joins_by_and_elsewhere(fields, i)) {
-        fault->reason += ", and day and weekday are joined by \"or\"";
+        fault->reason += ", and a day needs to match only one of day and weekday";
       }
       return details_of(text, field_kinds[i].name, fields[i], std::move(*fault));
     }
   }
   return details_of(text, "expression", whole, {whole, "is not POSIX cron"});
-}
-
-std::string mend(const InvalidCronExpressionError::Details& details) {
-  if (details.equivalent.empty() || details.field == "expression") return details.equivalent;
-  std::string mended = details.expression;
-  mended.replace(details.field_offset, details.field_value.size(), details.equivalent);
-  return mended;
 }
 
 }  // namespace dutiful

@@ -1,4 +1,4 @@
-// Why a text is not a cron expression, and what to write instead.
+// Why a text is not a cron expression and what to write instead.
 #pragma once
 
 #include <string_view>
@@ -10,8 +10,5 @@ namespace dutiful {
 // The fault of a text that CronExpression::try_parse() rejects: the number of fields first, then
 // the fields from left to right (RULES C3, C6). Requires the text to be rejected.
 [[nodiscard]] InvalidCronExpressionError::Details diagnose(std::string_view text);
-
-// The expression with the equivalent in place of the faulty field; empty where there is none.
-[[nodiscard]] std::string mend(const InvalidCronExpressionError::Details& details);
 
 }  // namespace dutiful

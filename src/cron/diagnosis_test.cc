@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "support/mend.h"
+
 namespace dutiful {
 namespace {
 
@@ -12,26 +14,26 @@ struct Row {
   const char* pointed_at;
 };
 
-// C3, C6: every kind of fault has its own reason, and an equivalent where there is one.
+// C3, C6: every kind of fault has its own reason, and an equivalent if there is one.
 TEST(Diagnosis, names_the_field_the_reason_and_the_characters) {
   for (const Row& row : std::initializer_list<Row>{
            // The number of fields comes first.
            {"",
             "expression",
-            "is empty; POSIX cron wants five fields: minute hour day month weekday",
+            "is empty; POSIX cron requires five fields: minute hour day month weekday",
             ""},
            {"*/5 * * *",
             "expression",
-            "has 4 fields; POSIX cron wants five fields: minute hour day month weekday",
+            "has 4 fields; POSIX cron requires five fields: minute hour day month weekday",
             "*/5 * * *"},
            {"0 0 12 * * ?",
             "expression",
-            "has 6 fields; POSIX cron wants five fields: minute hour day month weekday; it has "
-            "neither seconds nor years",
+            "has 6 fields; POSIX cron requires five fields: minute hour day month weekday; there "
+            "are no seconds or years",
             "?"},
            {"*\n*\n*\n*\n*",
             "expression",
-            "has 1 field; POSIX cron wants five fields: minute hour day month weekday; only "
+            "has 1 field; POSIX cron requires five fields: minute hour day month weekday; only "
             "spaces and tabs separate them",
             "*\n*\n*\n*\n*"},
            // Macros
@@ -61,13 +63,13 @@ TEST(Diagnosis, names_the_field_the_reason_and_the_characters) {
             "has the step \"1-30/10\"; POSIX cron has no steps; use 1,5,11,21",
             "1-30/10"},
            {"*/1 * * * *", "minute", "has the step \"*/1\"; POSIX cron has no steps; use *", "*/1"},
-           // 5/15 runs on to the hour's end with some programs, and is just 5 with others.
+           // 5/15 continues to the end of the hour in some programs and is just 5 in others.
            {"5/15 * * * *", "minute", "has the step \"5/15\"; POSIX cron has no steps", "5/15"},
            // Vixie cron would join these by "and".
            {"0 0 */10 * 1",
             "day",
-            "has the step \"*/10\"; POSIX cron has no steps, and day and weekday are joined by "
-            "\"or\"; use 1,11,21,31",
+            "has the step \"*/10\"; POSIX cron has no steps, and a day needs to match only one of "
+            "day and weekday; use 1,11,21,31",
             "*/10"},
            {"*/0 * * * *", "minute", "has the step \"*/0\"; POSIX cron has no steps", "*/0"},
            {"*/x * * * *", "minute", "has the step \"*/x\"; POSIX cron has no steps", "*/x"},
@@ -95,8 +97,7 @@ TEST(Diagnosis, names_the_field_the_reason_and_the_characters) {
            {"0 0 * * 7", "weekday", "has 7; use 0 for Sunday: 0", "7"},
            {"0 0 * * 5-7", "weekday", "has 7; use 0 for Sunday: 0,5,6", "7"},
            {"0 0 * * 1,07", "weekday", "has 07; use 0 for Sunday: 0,1", "07"},
-           // Where the other day field is restricted a star would mean less than the full range
-           // (C4).
+           // If the other day field is restricted, a star means less than the full range (C4).
            {"0 0 13 * 0-7", "weekday", "has 7; use 0 for Sunday: 0-6", "7"},
            {"0 0 13 * sun-sat",
             "weekday",
@@ -106,21 +107,27 @@ TEST(Diagnosis, names_the_field_the_reason_and_the_characters) {
             "day",
             "has the step \"1-31/1\"; POSIX cron has no steps; use 1-31",
             "1-31/1"},
-           {"0 0 * * 8", "weekday", "has 8, which is out of range; it takes 0 to 6", "8"},
+           {"0 0 * * 8", "weekday", "has 8, which is out of range; use 0 to 6", "8"},
            // Quartz
            {"0 0 ? * 1",
             "day",
-            "has \"?\", which is Quartz; POSIX cron has no ? L W #; use *",
+            "has \"?\", which is Quartz syntax; POSIX cron has no ? L W #; use *",
             "?"},
-           {"0 0 ?,5 * 1", "day", "has \"?\", which is Quartz; POSIX cron has no ? L W #", "?"},
-           {"0 0 L * *", "day", "has \"L\", which is Quartz; POSIX cron has no ? L W #", "L"},
+           {"0 0 ?,5 * 1",
+            "day",
+            "has \"?\", which is Quartz syntax; POSIX cron has no ? L W #",
+            "?"},
+           {"0 0 L * *",
+            "day",
+            "has \"L\", which is Quartz syntax; POSIX cron has no ? L W #",
+            "L"},
            {"0 0 1,15W * *",
             "day",
-            "has \"15W\", which is Quartz; POSIX cron has no ? L W #",
+            "has \"15W\", which is Quartz syntax; POSIX cron has no ? L W #",
             "15W"},
            {"0 0 * * 5#3",
             "weekday",
-            "has \"5#3\", which is Quartz; POSIX cron has no ? L W #",
+            "has \"5#3\", which is Quartz syntax; POSIX cron has no ? L W #",
             "5#3"},
            // Ranges
            {"50-10 * * * *",
@@ -131,35 +138,38 @@ TEST(Diagnosis, names_the_field_the_reason_and_the_characters) {
             "hour",
             "has the range \"22-2\"; ranges do not wrap around; use 0-2,5,22,23",
             "22-2"},
-           {"1- * * * *", "minute", "has the half range \"1-\"; write both ends", "1-"},
-           {"- * * * *", "minute", "has the half range \"-\"; write both ends", "-"},
+           {"1- * * * *", "minute", "has the incomplete range \"1-\"; write both ends", "1-"},
+           {"- * * * *", "minute", "has the incomplete range \"-\"; write both ends", "-"},
            {"1-2-3 * * * *", "minute", "has the range \"1-2-3\"; a range has two ends", "1-2-3"},
-           {"60 * * * *", "minute", "has 60, which is out of range; it takes 0 to 59", "60"},
-           {"* * 0 * *", "day", "has 0, which is out of range; it takes 1 to 31", "0"},
+           {"60 * * * *", "minute", "has 60, which is out of range; use 0 to 59", "60"},
+           {"* * 0 * *", "day", "has 0, which is out of range; use 1 to 31", "0"},
            {"* * 5-99999999999999999999 * *",
             "day",
-            "has 99999999999999999999, which is out of range; it takes 1 to 31",
+            "has 99999999999999999999, which is out of range; use 1 to 31",
             "99999999999999999999"},
            // Numbers in other notations
-           {"-5 * * * *", "minute", "has a sign in \"-5\"; numbers have none", "-5"},
-           {"1-+5 * * * *", "minute", "has a sign in \"1-+5\"; numbers have none", "1-+5"},
-           {"1--5 * * * *", "minute", "has a sign in \"1--5\"; numbers have none", "1--5"},
+           {"-5 * * * *", "minute", "has a sign in \"-5\"; numbers have no sign", "-5"},
+           {"1-+5 * * * *", "minute", "has a sign in \"1-+5\"; numbers have no sign", "1-+5"},
+           {"1--5 * * * *", "minute", "has a sign in \"1--5\"; numbers have no sign", "1--5"},
            {"1.5 * * * *", "minute", "has a decimal point in \"1.5\"; numbers are whole", "1.5"},
            {"0x1F * * * *", "minute", "has \"0x1F\"; numbers are decimal", "0x1F"},
            {"1e1 * * * *", "minute", "has an exponent in \"1e1\"; numbers are plain digits", "1e1"},
            // Lists
            {"1,,2 * * * *",
             "minute",
-            "has an empty list element; write a number between commas",
+            "has an empty list element; write a number between the commas",
             ","},
            {"1, * * * *",
             "minute",
-            "has an empty list element; write a number between commas",
+            "has an empty list element; write a number between the commas",
             ","},
-           {", * * * *", "minute", "has an empty list element; write a number between commas", ","},
+           {", * * * *",
+            "minute",
+            "has an empty list element; write a number between the commas",
+            ","},
            {"1,* * * * *",
             "minute",
-            "has * beside other characters; it is either * alone or a list of numbers and ranges",
+            "has * next to other characters; write * alone or a list of numbers and ranges",
             "*"},
            // Other characters, whole
            {"* * * * *\n",
@@ -168,14 +178,14 @@ TEST(Diagnosis, names_the_field_the_reason_and_the_characters) {
             "\n"},
            {"* 3; * * *",
             "hour",
-            "has the character \";\"; it takes only digits, commas, hyphens or *",
+            "has the character \";\"; only digits, commas, hyphens and * are allowed",
             ";"},
            {"* * * * ５",
             "weekday",
-            "has the character \"５\"; it takes only digits, commas, hyphens or *",
+            "has the character \"５\"; only digits, commas, hyphens and * are allowed",
             "５"},
            // The first bad field is the one that is reported.
-           {"* 24 32 13 7", "hour", "has 24, which is out of range; it takes 0 to 23", "24"},
+           {"* 24 32 13 7", "hour", "has 24, which is out of range; use 0 to 23", "24"},
        }) {
     const auto details = diagnose(row.text);
     EXPECT_EQ(details.expression, row.text);
@@ -209,7 +219,7 @@ TEST(Diagnosis, becomes_an_error_with_details_and_a_cause) {
   }
 }
 
-TEST(Diagnosis, blames_no_field_for_their_number) {
+TEST(Diagnosis, names_no_field_if_their_number_is_wrong) {
   try {
     (void)CronExpression::parse("* * * *");
     FAIL();
@@ -218,13 +228,13 @@ TEST(Diagnosis, blames_no_field_for_their_number) {
   }
 }
 
-TEST(Diagnosis, mends_the_field_that_is_wrong) {
+TEST(Diagnosis, replaces_the_faulty_field) {
   EXPECT_EQ(mend(diagnose("7 0 * * 7")), "7 0 * * 0");
   EXPECT_EQ(mend(diagnose("@daily")), "0 0 * * *");
   EXPECT_EQ(mend(diagnose("60 * * * *")), "");
 }
 
-// X4: what comes from outside cannot forge a line.
+// X4: text from outside cannot forge a line.
 TEST(Diagnosis, keeps_the_message_on_one_line) {
   try {
     (void)CronExpression::parse("1\ndutiful: all is well");
@@ -234,7 +244,7 @@ TEST(Diagnosis, keeps_the_message_on_one_line) {
   }
 }
 
-// E: whatever is wrong with it, a message does not grow with the expression; the details are whole.
+// E: a message does not grow with the expression; the details are complete.
 TEST(Diagnosis, cuts_long_values_in_messages_and_keeps_them_in_details) {
   const std::string ones(1'000'000, '1');
   const std::string zeros(1'000'000, '0');

@@ -30,7 +30,7 @@ std::string join(const std::vector<std::string>& parts) {
   return out;
 }
 
-// Each value by itself, but three and more in a row as "a through c".
+// Lists each value, but three or more consecutive ones as "a through c".
 template <typename Name>
 std::string list(std::uint64_t mask, Name name) {
   std::vector<std::string> parts;
@@ -65,7 +65,7 @@ std::string ordinal(unsigned value) {
   return std::to_string(value).append(ending);
 }
 
-// The k of "every k": the values 0, k, 2k, … up to `size`, which k divides. 0 where it is not so.
+// The k of "every k": the values are 0, k, 2k, … up to `size`, which k divides. Otherwise 0.
 unsigned step_of(std::uint64_t mask, unsigned size) {
   const auto values = values_of(mask);
   if (values.size() < 2 || values[0] != 0 || size % values[1] != 0) return 0;
@@ -79,7 +79,7 @@ std::string past(std::uint64_t minutes) {
   return list(minutes, number) + (one ? " minute past" : " minutes past");
 }
 
-// The phrase, and whether it already says that it comes again and again in a day.
+// The phrase, and whether it already says that the time recurs within a day.
 struct TimePhrase {
   std::string text;
   bool recurs;
@@ -128,7 +128,7 @@ TimePhrase time_phrase(std::uint64_t minutes, std::uint64_t hours) {
   return {"At " + past(minutes) + ' ' + of_hours, true};
 }
 
-// Monday is 1 and Sunday 7, so that a weekend is one stretch.
+// Monday is 1 and Sunday is 7, so that a weekend is one range.
 std::uint64_t monday_first(std::uint64_t weekdays) {
   return (weekdays & ~std::uint64_t{1}) | (weekdays & 1) << 7;
 }

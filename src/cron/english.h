@@ -7,8 +7,8 @@
 
 namespace dutiful {
 
-// "At 03:15, Monday through Friday". Says what the schedule means, not how it was written: equal
-// schedules read alike. No full stop.
+// "At 03:15, Monday through Friday". Describes the schedule, not its text: equal schedules have
+// equal descriptions. No full stop.
 [[nodiscard]] std::string to_english(const CronExpression& cron);
 
 }  // namespace dutiful

@@ -53,10 +53,10 @@ CronCalculationError no_occurrence_from(std::string current_time,
 
 std::string no_occurrence(const CronExpression& cron, std::string_view text, Direction direction) {
   if (cron.never_matches()) {
-    return quote(text) + " never matches, as no month it chooses has a day it chooses";
+    return quote(text) + " never matches, because none of its months has any of its days";
   }
-  return quote(text) + (direction == Direction::next ? " has none before the year 10000"
-                                                     : " has none after the year 0");
+  return quote(text) + (direction == Direction::next ? " has no occurrence before the year 10000"
+                                                     : " has no occurrence after the year 0");
 }
 
 }  // namespace dutiful

@@ -1,4 +1,4 @@
-// Schedules as bit masks: which civil minutes they choose.
+// Schedules as bit masks of civil minutes.
 
 #include <algorithm>
 
@@ -20,7 +20,7 @@ using std::chrono::year_month_day;
 constexpr std::uint64_t all_days = day_field.all();
 constexpr std::uint64_t all_weekdays = weekday_field.all();
 
-// A seven-bit week, six times over: enough for any month, on whatever weekday it begins.
+// A seven-bit week, repeated six times: enough for any month, whatever its first weekday.
 constexpr std::uint64_t six_weeks(std::uint64_t week) {
   return week * (1 | 1ULL << 7 | 1ULL << 14 | 1ULL << 21 | 1ULL << 28 | 1ULL << 35);
 }

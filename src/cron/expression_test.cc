@@ -43,7 +43,7 @@ TEST(Expression, carries_from_minutes_to_years) {
   EXPECT_EQ(previous("59 23 31 12 *", "2025-06-01T00:00"), civil("2024-12-31T23:59"));
 }
 
-// C4: where both day and weekday are restricted, either may match.
+// C4: if both day and weekday are restricted, either may match.
 TEST(Expression, joins_day_and_weekday_by_or) {
   const auto friday_or_13th = CronExpression::parse("0 0 13 * 5");
   EXPECT_TRUE(friday_or_13th.matches(civil("2025-03-13T00:00")));  // a Thursday
@@ -77,7 +77,7 @@ TEST(Expression, may_never_match) {
     EXPECT_THROW((void)cron.next(civil("2025-01-01T00:00")), CronCalculationError) << text;
     EXPECT_THROW((void)cron.previous(civil("2025-01-01T00:00")), CronCalculationError) << text;
   }
-  // With a weekday, the days of February that there are do match.
+  // With a weekday, the days of February that exist do match.
   EXPECT_FALSE(CronExpression::parse("0 0 30 2 1").never_matches());
   EXPECT_FALSE(CronExpression::parse("0 0 29 2 *").never_matches());
 }
@@ -89,9 +89,10 @@ TEST(Expression, says_why_there_is_no_occurrence) {
     FAIL();
   } catch (const CronCalculationError& error) {
     EXPECT_EQ(error.name(), "CronCalculationError");
-    EXPECT_STREQ(error.what(),
-                 "Failed to calculate next occurrence: \"0 0 30 2 *\" never matches, as no month "
-                 "it chooses has a day it chooses");
+    EXPECT_STREQ(
+        error.what(),
+        "Failed to calculate next occurrence: \"0 0 30 2 *\" never matches, because none of its "
+        "months has any of its days");
     EXPECT_EQ(error.expression(), "0 0 30 2 *");
     EXPECT_EQ(error.current_time(), "2025-01-01T00:00");
     EXPECT_NE(error.cause(), nullptr);
@@ -110,9 +111,10 @@ TEST(Expression, names_the_text_it_was_read_from) {
       FAIL();
     } catch (const CronCalculationError& error) {
       EXPECT_EQ(error.expression(), text);
-      EXPECT_STREQ(error.what(),
-                   "Failed to calculate next occurrence: \"00 00 30 02 *\" never matches, as no "
-                   "month it chooses has a day it chooses");
+      EXPECT_STREQ(
+          error.what(),
+          "Failed to calculate next occurrence: \"00 00 30 02 *\" never matches, because none of "
+          "its months has any of its days");
     }
   };
   expect_text([&] { (void)cron.next(minute, text); });
@@ -146,7 +148,7 @@ RC_GTEST_PROP(Expression, matches_what_the_naive_twin_matches, ()) {
   }
 }
 
-// next is the smallest match, previous the largest: nothing lies between, for as far as is walked.
+// next is the smallest match and previous the largest: the walk finds no match in between.
 RC_GTEST_PROP(Expression, finds_what_the_minute_walk_finds, ()) {
   const std::string text = *cron_texts();
   const CivilMinute from = *civil_minutes();
@@ -165,7 +167,7 @@ RC_GTEST_PROP(Expression, finds_what_the_minute_walk_finds, ()) {
   if (before) RC_ASSERT(naive.matches(*before));
 }
 
-// The two searches agree on who is whose neighbour, over years for sparse expressions.
+// The two searches agree on neighbours, over years for sparse expressions.
 RC_GTEST_PROP(Expression, previous_mirrors_next, ()) {
   const auto cron = CronExpression::parse(*cron_texts());
   const CivilMinute from = *civil_minutes();

@@ -39,16 +39,16 @@ inline constexpr const FieldKind& day_field = field_kinds[2];
 inline constexpr const FieldKind& month_field = field_kinds[3];
 inline constexpr const FieldKind& weekday_field = field_kinds[4];
 
-// What separates fields. Nothing else does, newlines included (RULES C1).
+// Only these separate fields; newlines do not (RULES C1).
 [[nodiscard]] constexpr bool is_blank(char c) {
   return c == ' ' || c == '\t';
 }
 
-// The English names of the field's values, the first being that of `min`; none but for months and
-// weekdays.
+// The English names of the field's values, beginning with that of `min`; empty except for months
+// and weekdays.
 [[nodiscard]] std::span<const std::string_view> names_of(Field field);
 
-// Values that follow each other without a hole.
+// Consecutive values.
 struct ValueRun {
   unsigned low;
   unsigned high;

@@ -40,7 +40,7 @@ std::optional<unsigned> read_value(const FieldKind& kind, std::string_view text)
   return value;
 }
 
-// Splits at the first separator; the second part is missing where there is none.
+// Splits at the first separator; without one there is no second part.
 std::pair<std::string_view, std::optional<std::string_view>> split(std::string_view text, char at) {
   const auto position = text.find(at);
   if (position == std::string_view::npos) return {text, std::nullopt};

@@ -1,4 +1,4 @@
-// The cron that other programs speak, read only to say what it would be in POSIX.
+// The cron syntax of other programs, read only to find its POSIX equivalent.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,12 @@
 
 namespace dutiful {
 
-// The number of a month or a weekday that goes by that name in this field (mon, Monday, JAN);
-// nothing where it is none.
+// The number of the month or weekday of that name in this field (mon, Monday, JAN); nothing if it
+// is not a name.
 [[nodiscard]] std::optional<unsigned> value_of_name(const FieldKind& kind, std::string_view name);
 
-// What a field chooses that may also hold steps (*/15, 1-30/5), names, weekday 7 for Sunday and
-// ranges that wrap around (22-2); nothing where its meaning differs from program to program.
+// The values of a field that may also have steps (*/15, 1-30/5), names, weekday 7 for Sunday and
+// ranges that wrap around (22-2); nothing if programs read the field differently.
 [[nodiscard]] std::optional<std::uint64_t> read_nonposix_field(const FieldKind& kind,
                                                                std::string_view text);
 

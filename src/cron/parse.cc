@@ -1,4 +1,4 @@
-// The grammar of RULES C1, and nothing else: it says yes or no. Why not, says diagnosis.cc.
+// The grammar of RULES C1. It only accepts or rejects; diagnosis.cc explains a rejection.
 
 #include <dutiful/cron.h>
 
@@ -18,7 +18,8 @@ class Parser {
   [[nodiscard]] bool at_end() const { return at_ == end_; }
   [[nodiscard]] bool at_star() const { return at_ != end_ && *at_ == '*'; }
 
-  // The mask of the field that begins here; 0 where there is none, as no field chooses nothing.
+  // The mask of the field that begins here; 0 if there is no valid field, because no field is
+  // empty.
   std::uint64_t field(const FieldKind& kind) {
     std::uint64_t mask = 0;
     if (next_is('*')) {
@@ -43,7 +44,7 @@ class Parser {
     return true;
   }
 
-  // A number below `none`; any other, or none at all, is `none`.
+  // A number below `none`; `none` for a larger number or no number.
   unsigned number() {
     unsigned value = at_ == end_ ? none : digit();
     if (value > 9) return none;

@@ -6,6 +6,7 @@
 #include "cron/diagnosis.h"
 #include "support/allocations.h"
 #include "support/cron_texts.h"
+#include "support/mend.h"
 
 namespace dutiful {
 namespace {
@@ -26,7 +27,7 @@ TEST(Parse, reads_the_posix_grammar) {
            {"0,30 * * * *", "0,30 * * * *"},
            {"0 0 1 1 *", "0 0 1 1 *"},
            {"59 23 31 12 6", "59 23 31 12 6"},
-           // Blanks are spaces and tabs, any number, also around it.
+           // Any number of spaces and tabs, also around the expression.
            {"\t 1 \t2  3\t4 5 ", "1 2 3 4 5"},
            // Leading zeros, however many.
            {"00 003 01 0000000000000000000000007 06", "0 3 1 7 6"},
@@ -47,7 +48,7 @@ TEST(Parse, reads_the_posix_grammar) {
   }
 }
 
-// P3 is about texts; a schedule is what the text means. Interning wants the second.
+// P3 compares texts; interning compares the schedules that they mean.
 TEST(Parse, gives_equal_schedules_for_different_texts) {
   const std::string text = "0 0 * * *";
   const std::string other_text = "00 0 1-31 * *";
@@ -81,7 +82,7 @@ RC_GTEST_PROP(Parse, round_trips_through_print, ()) {
   RC_ASSERT(canonical(cron.to_string()) == cron.to_string());
 }
 
-// The parser says yes or no and the diagnosis says why; they must agree on which it is.
+// The parser accepts or rejects and the diagnosis explains; they must agree.
 RC_GTEST_PROP(Parse, finds_a_reason_for_every_rejection, ()) {
   const auto characters =
       rc::gen::elementOf(std::string{"0123456789 \t**,,--  /@LW?#.x+\nmonJAN\xc3"});

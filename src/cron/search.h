@@ -32,9 +32,9 @@ constexpr Mask below(Mask mask, unsigned n) {
 
 }  // namespace mask
 
-// What CronExpression::find_at_or_after() and find_at_or_before() do. "None" is a value here, not
-// an empty std::optional: GCC 12 returns one of those through memory, by a byte that it then reads
-// back as eight, and that stall alone costs a third of a search.
+// Implements CronExpression::find_at_or_after() and find_at_or_before(). "None" is a value here,
+// not an empty std::optional: GCC 12 returns an optional through memory, writes one byte of it and
+// reads eight back, and that stall alone costs a third of a search.
 class CronSearch {
  public:
   // The first and the last minute that are searched.
@@ -125,7 +125,7 @@ class CronSearch {
     return none_before;
   }
 
-  // The days of a month that match, bit 0 being its first day, which is `first`.
+  // The matching days of a month; bit 0 is its first day, which is `first`.
   static std::uint32_t days_in(const CronExpression& cron,
                                std::chrono::year_month month,
                                std::chrono::local_days first) noexcept {
@@ -143,8 +143,8 @@ class CronSearch {
   using year_month = std::chrono::year_month;
   using year_month_day = std::chrono::year_month_day;
 
-  // Each day of the year that comes at all comes again within eight years: 29 February was missing
-  // for that long around 1900. A search that goes further would go on for ever.
+  // Every day of the year that exists recurs within eight years: 29 February was missing for that
+  // long around 1900. A search that goes further would never end.
   static constexpr std::chrono::years without_match_max{8};
 };
 

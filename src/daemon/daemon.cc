@@ -18,21 +18,20 @@
 #include <dutiful/calendar.h>
 #include <dutiful/scheduler.h>
 
-#include "commands/account.h"
 #include "commands/commands.h"
-#include "commands/leftovers.h"
+#include "commands/user_account.h"
 #include "daemon/event_log.h"
 #include "daemon/file_warnings.h"
 #include "daemon/history.h"
 #include "daemon/log.h"
 #include "daemon/output_lines.h"
-#include "daemon/scheduled_times.h"
 #include "daemon/signals.h"
 #include "daemon/stop_requests.h"
 #include "daemon/supervisor.h"
 #include "daemon/task_changes.h"
 #include "events/typed_sink.h"
 #include "files/private_file.h"
+#include "leftovers/kill_leftovers.h"
 #include "posix/bell.h"
 #include "posix/random_name.h"
 #include "runtime/pending_stop.h"
@@ -65,7 +64,7 @@ class Daemon::Impl {
         }),
         instance_(random_name()),
         state_(resolve_state(options_.state)),
-        instances_(state_),
+        journal_(state_),
         history_({.state = state_,
                   .runs_max = options_.history,
                   .on_failure = [this](const HistoryFailure& failure) { report_history(failure); },
@@ -82,10 +81,7 @@ class Daemon::Impl {
                     .override = options_.override,
                     .max_concurrent = options_.max_concurrent,
                     .zone = zone_,
-                    .events = TypedEvents{[this](const TypedEvent& event) {
-                      scheduled_.take(event);
-                      log_.add(event);
-                    }},
+                    .events = TypedEvents{[this](const TypedEvent& event) { log_.add(event); }},
                     .trace = options_.trace,
                     .verify = options_.verify,
                     .prepare = [this] { prepare(); }}) {}
@@ -95,7 +91,7 @@ class Daemon::Impl {
     try {
       scheduler_.initialize(registrations(tasks));
     } catch (...) {
-      if (swept_) instances_.clear();
+      if (has_cleared_leftovers_) journal_.clear();
       throw;
     }
   }
@@ -112,13 +108,13 @@ class Daemon::Impl {
     }
     stop_->finish();
     // What did not die yet is for the next daemon to see to.
-    if (!commands_.has_survivors()) instances_.clear();
+    if (!commands_.has_leftovers()) journal_.clear();
   }
 
  private:
   CommandOptions command_options() {
     CommandOptions command_options{
-        .instance = instance_, .instances = &instances_, .kill_grace = options_.kill_grace};
+        .instance = instance_, .journal = &journal_, .kill_grace = options_.kill_grace};
     if (options_.output) {
       command_options.on_output = [this](const RunInfo& run, std::string_view chunk) {
         lines_.add(run, chunk);
@@ -127,7 +123,7 @@ class Daemon::Impl {
     }
     command_options.on_end = [this](CommandResult result) {
       if (options_.output) lines_.finish(result.run);
-      const auto scheduled = scheduled_.give(result.run.task);
+      const Instant scheduled = result.run.scheduled;
       history_.add({.result = std::move(result), .scheduled = scheduled});
     };
     return command_options;
@@ -136,7 +132,7 @@ class Daemon::Impl {
   std::vector<Registration> registrations(const std::vector<TaskDefinition>& tasks) {
     std::vector<Registration> list;
     list.reserve(tasks.size());
-    Accounts accounts;
+    UserAccounts accounts;
     for (const TaskDefinition& task : tasks) {
       list.push_back(
           {.name = task.name,
@@ -151,8 +147,8 @@ class Daemon::Impl {
   // Nothing of a daemon before may be left when the scheduler begins.
   void prepare() {
     interrupted_ = interrupted_runs(state_, options_.now());
-    sweep();
-    swept_ = true;
+    clear_leftovers();
+    has_cleared_leftovers_ = true;
   }
 
   // What the scheduler has started meanwhile waits until it is told what was loaded.
@@ -163,23 +159,23 @@ class Daemon::Impl {
     commands_.open();
   }
 
-  void sweep() {
-    const auto before = instances_.enter(instance_, !interrupted_.empty());
+  void clear_leftovers() {
+    const auto before = journal_.enter(instance_, !interrupted_.empty());
     Fences fences;
     for (const HistoryEntry& run : interrupted_) fences.insert(run.result.run.fence);
-    const Sweep sweep = end_leftovers(before, fences, leftovers_wait_max);
-    if (sweep.ended > 0) {
-      log_.report(event::LeftoversEnded{static_cast<std::int64_t>(sweep.ended)});
+    const KilledLeftovers killed = kill_leftovers(before, fences, leftovers_wait_max);
+    if (killed.count > 0) {
+      log_.report(event::LeftoversEnded{static_cast<std::int64_t>(killed.count)});
     }
-    if (!sweep.remaining.empty()) {
+    if (!killed.remaining.empty()) {
       std::string processes;
-      for (const int process : sweep.remaining) processes += ' ' + std::to_string(process);
+      for (const int process : killed.remaining) processes += ' ' + std::to_string(process);
       throw std::runtime_error(
           "commands that a daemon before has left do not die, and nothing is run beside them; "
           "see to the processes" +
           processes);
     }
-    instances_.keep_only(instance_);
+    journal_.keep_only(instance_);
   }
 
   // Waits for signals and for the end.
@@ -323,10 +319,9 @@ class Daemon::Impl {
   const Zone zone_;
   EventLog log_;
   OutputLines lines_;  // belongs to the thread of commands_
-  ScheduledTimes scheduled_;
   const std::string instance_;
   const std::string state_;  // what its links lead to now, whatever becomes of them
-  Instances instances_;
+  DaemonJournal journal_;
   HistoryWriter history_;
   Commands commands_;
   Supervisor supervisor_;
@@ -343,7 +338,7 @@ class Daemon::Impl {
                             std::nullopt);
            }}};
   std::vector<HistoryEntry> interrupted_;  // runs that died with a daemon before
-  bool swept_ = false;                     // nothing of that is left
+  bool has_cleared_leftovers_ = false;     // nothing of that is left
   StopRequests stop_requests_;
   bool reported_ending_ = false;
   Steady::time_point deadline_ = Steady::time_point::max();  // of the grace

@@ -4,6 +4,7 @@
 
 #include <dutiful/cron.h>
 
+#include "core/obligations.h"
 #include "store/sqlite/sqlite_store.h"
 
 namespace dutiful {
@@ -16,19 +17,18 @@ std::optional<Instant> earlier(std::optional<Instant> a, std::optional<Instant> 
   return !a ? b : !b ? a : std::min(*a, *b);
 }
 
-// RULES K2: the earliest thing that obliges it to run, up to `now`.
-std::optional<Instant> owed_since(const TaskProgress& progress,
-                                  const std::optional<CronExpression>& cron,
-                                  const Calendar& calendar,
-                                  Instant now) {
-  std::optional<Instant> since;
-  if (progress.orphan_pending) since = happened(progress.last_attempt);
-  if (progress.boot_pending) since = earlier(since, happened(progress.first_coming));
-  since = earlier(since, happened(progress.retry_at));
+// Since when the task is owed a run that a daemon would have started.
+std::optional<Instant> overdue_since(const TaskProgress& progress,
+                                     const std::optional<CronExpression>& cron,
+                                     const Calendar& calendar,
+                                     Instant now) {
+  Instant pulse = no_instant;
   if (cron && progress.served_until != no_instant) {
-    since = earlier(since, calendar.find_next(*cron, progress.served_until));
+    const auto next = calendar.find_next(*cron, progress.served_until);
+    if (next && *next <= now) pulse = *next;
   }
-  return since && *since <= now - punctual ? since : std::nullopt;
+  const Instant since = obligations_of(progress, pulse, now).earliest();
+  return since <= now - punctual ? std::optional{since} : std::nullopt;
 }
 
 TaskStatus::State state_of(TaskState state) {
@@ -78,7 +78,7 @@ TaskStatus status_of(const TaskConfig& config,
   if (cron) status.next_due = calendar.find_next(*cron, now);
   if (progress.retry_at > now) status.next_due = earlier(status.next_due, status.retry_at);
   if (status.state != TaskStatus::State::running) {
-    status.overdue_since = owed_since(progress, cron, calendar, now);
+    status.overdue_since = overdue_since(progress, cron, calendar, now);
   }
   return status;
 }

@@ -109,7 +109,7 @@ void Engine::replace_list(std::vector<TaskConfig> list, Instant now, CallNumber 
                         calendar_,
                         policies_.override,
                         reconcile ? Runs::go_on : Runs::are_interrupted);
-  if (reconcile) core_.carry_runs(plan);
+  if (reconcile) core_.adopt_running(plan);
   // Whoever dies between the list and its success leaves a trace that knows which list it was.
   watch([&] { trace_.flush(); });
   // What can fail comes before the list is durable: memory here, the store below.
@@ -176,11 +176,10 @@ void Engine::end(TaskId task, Outcome outcome, Instant now, std::string error) {
 void Engine::end(TaskId task, Ending ending, Instant now) {
   make_room(unrecorded_);
   const Outcome outcome = ending.outcome;
-  End end{task, std::move(ending), now, core_.task(task).name, {}};
+  End end{task, core_.task(task).name, std::move(ending), now, no_instant};
   core_.end(task, outcome, now);
-  end.progress = core_.task(task).progress;
-  // Of a task that was removed no retry will come.
-  if (!core_.task(task).registered) end.progress.retry_at = no_instant;
+  const Core::Task& ended = core_.task(task);
+  if (ended.registered) end.retry_at = ended.progress.retry_at;
   unrecorded_.push_back(std::move(end));
 }
 
@@ -218,11 +217,10 @@ std::vector<Start> Engine::step(Instant now, std::size_t limit) {
   }
   watch([&] { reporter_.gaps(core_, now); });
   for (const Start& start : starts) {
-    const Core::Task& task = core_.task(start.task);
     if (trace_.listens()) {
-      watch([&] { trace_.on(now, RunStart{task.name, name_of(start.reason)}); });
+      watch([&] { trace_.on(now, RunStart{start.name, name_of(start.reason)}); });
     }
-    watch([&] { reporter_.run_started(start, task, core_.cron(task)); });
+    watch([&] { reporter_.run_started(start, core_.cron(core_.task(start.task))); });
   }
   watch([&] { trace_.flush(); });
   return starts;
@@ -241,7 +239,8 @@ void Engine::postpone_ends(Instant now) {
     if (end.at == now) continue;
     core_.postpone_end(end.task, now);
     end.at = now;
-    if (core_.task(end.task).registered) end.progress = core_.task(end.task).progress;
+    const Core::Task& ended = core_.task(end.task);
+    if (ended.registered) end.retry_at = ended.progress.retry_at;
   }
 }
 
@@ -294,7 +293,7 @@ bool Engine::make_durable(const std::vector<Start>& starts, Instant now) {
     return false;
   }
   forget_store_error();
-  for (End& end : std::exchange(unrecorded_, {})) tell_end(end, now);
+  for (End& end : std::exchange(unrecorded_, {})) tell_end(end);
   for (const ClockCorrection& correction : std::exchange(corrected_, {})) {
     watch([&] {
       reporter_.clock_corrected(core_.task(correction.task).name, correction.persisted, now);
@@ -310,15 +309,15 @@ bool Engine::may_try_to_stop_again(Instant now) {
   return follows() && stop_tries_ < stop_tries_max && now - stop_tried_first_ < stop_tries_time_max;
 }
 
-void Engine::tell_end(End& end, Instant now) noexcept {
-  watch([&] { reporter_.run_ended(end.name, end.ending, end.progress, now); });
+void Engine::tell_end(End& end) noexcept {
+  watch([&] { reporter_.run_ended(end); });
   if (!trace_.listens()) return;
   watch([&] {
-    const auto ended = end.ending.at < now ? std::optional{end.ending.at} : std::nullopt;
+    const auto ended = end.ending.at < end.at ? std::optional{end.ending.at} : std::nullopt;
     if (end.ending.outcome == Outcome::success) {
-      trace_.on(now, RunSuccess{std::move(end.name), ended});
+      trace_.on(end.at, RunSuccess{std::move(end.name), ended});
     } else {
-      trace_.on(now, RunFailure{std::move(end.name), ended});
+      trace_.on(end.at, RunFailure{std::move(end.name), ended});
     }
   });
 }

@@ -76,9 +76,6 @@ class Engine {
   [[nodiscard]] const Core& core() const { return core_; }
   [[nodiscard]] Reporter& reporter() { return reporter_; }
 
-  // The error of the newest transaction, if it failed. It is tried again, later and later.
-  [[nodiscard]] const std::exception_ptr& store_error() const { return store_error_; }
-
   // The tasks whose runs have not ended, or have and are not recorded.
   [[nodiscard]] std::vector<std::string> unfinished() const;
 
@@ -86,19 +83,10 @@ class Engine {
   [[nodiscard]] const std::exception_ptr& stop_error() const { return stop_error_; }
 
  private:
-  struct End {
-    TaskId task;
-    Ending ending;
-    Instant at;  // when it counts from: when it is recorded (H5)
-    // The task may be gone, or another, by the time the end is recorded.
-    std::string name;
-    TaskProgress progress;
-  };
-
   void replace_list(std::vector<TaskConfig> list, Instant now, CallNumber call);
   void tell_state(const std::vector<TaskRecord>& records);
   void fail_initialization(const std::exception_ptr& error, TracedCall call, Instant now) noexcept;
-  void tell_end(End& end, Instant now) noexcept;
+  void tell_end(End& end) noexcept;
   void postpone_ends(Instant now);
   [[nodiscard]] std::vector<RowUpdate> updates_of(const std::vector<Start>& starts) const;
   bool make_durable(const std::vector<Start>& starts, Instant now);

@@ -104,7 +104,7 @@ class Driver {
     const auto started = engine_.step(now_);
     const SpareAllocations spare;
     for (const Start& start : started) {
-      const int number = ++starts[engine_.core().task(start.task).name];
+      const int number = ++starts[start.name];
       running_.emplace_back(start.task, number % 3 == 0 ? Outcome::failure : Outcome::success);
     }
     return !started.empty();

@@ -147,31 +147,29 @@ void Reporter::poll_completed(std::size_t executed, Duration duration, Instant n
       now);
 }
 
-void Reporter::run_started(const Start& start, const Core::Task& task, const CronExpression& cron) {
+void Reporter::run_started(const Start& start, const CronExpression& cron) {
   if (!sink_) return;
-  const std::string& name = task.name;
+  const std::string& name = start.name;
   const bool is_retry = start.reason == Reason::retry;
   if (start.preempts_retry) {
     report(event::TaskRetryPreempted{.task = name, .reason = "a newer occurrence is due"},
            start.at);
   }
   if (is_retry) {
-    report(event::TaskRetryStarted{.task = name, .retries = task.progress.retries}, start.at);
+    report(event::TaskRetryStarted{.task = name, .retries = start.retries}, start.at);
   }
   report(event::TaskRunStarted{.task = name,
                                .scheduled = start.scheduled,
                                .actual = start.at,
                                .is_retry = is_retry,
                                .is_repeated_minute = in_repeated_minute(start),
-                               .missed = missed_count(start, task.progress.served_until, cron)},
+                               .missed = missed_count(start, cron)},
          start.at);
 
-  // An interrupted run is due again from when it started, a new task from when it was registered.
-  const Instant due = start.reason == Reason::orphan ? start.before.last_attempt
-                      : start.reason == Reason::boot ? start.before.first_coming
-                                                     : start.scheduled;
-  if (start.at - due > delay_max) {
-    report(event::SchedulingDelayed{.task = name, .due = due, .delay = start.at - due}, start.at);
+  const Duration delay = start.at - start.owed_since;
+  if (delay > delay_max) {
+    report(event::SchedulingDelayed{.task = name, .due = start.owed_since, .delay = delay},
+           start.at);
   }
 }
 
@@ -180,35 +178,30 @@ bool Reporter::in_repeated_minute(const Start& start) const {
   if (start.reason != Reason::cron && start.reason != Reason::boot) return false;
   const std::chrono::local_time<Duration> local{
       (start.scheduled + calendar_.zone().offset_at(start.scheduled)).time_since_epoch()};
-  const LocalReading reading = calendar_.zone().read(local);
-  const auto* repeated = std::get_if<Repeated>(&reading);
+  const Zone::Reading reading = calendar_.zone().read(local);
+  const auto* repeated = std::get_if<Zone::Repeated>(&reading);
   return repeated != nullptr && repeated->second == start.scheduled;
 }
 
 // The pulses that a start serves, without the one that scheduledTime names (T6, V). The instant of
 // a retry is seldom a pulse, and the pulses of an orphan and a boot run are served already.
-std::int64_t Reporter::missed_count(const Start& start,
-                                    Instant served_until,
-                                    const CronExpression& cron) const {
-  const Instant served_before = start.before.served_until;
-  const std::int64_t served = calendar_.count(cron, served_before, served_until);
-  if (start.scheduled <= served_before || start.scheduled > served_until) return served;
+std::int64_t Reporter::missed_count(const Start& start, const CronExpression& cron) const {
+  const std::int64_t served = calendar_.count(cron, start.served_before, start.served_until);
+  if (start.scheduled <= start.served_before || start.scheduled > start.served_until) return served;
   return served - calendar_.count(cron, start.scheduled - Duration{1}, start.scheduled);
 }
 
-void Reporter::run_ended(const std::string& name,
-                         const Ending& ending,
-                         const TaskProgress& progress,
-                         Instant now) {
+void Reporter::run_ended(const End& end) {
   if (!sink_) return;
-  if (ending.outcome == Outcome::success) {
-    return report(event::TaskRunCompleted{.task = name, .duration = ending.duration}, now);
+  if (end.ending.outcome == Outcome::success) {
+    return report(event::TaskRunCompleted{.task = end.name, .duration = end.ending.duration},
+                  end.at);
   }
-  report(event::TaskRunFailed{.task = name,
-                              .duration = ending.duration,
-                              .error = ending.error,
-                              .next_retry = happened(progress.retry_at)},
-         now);
+  report(event::TaskRunFailed{.task = end.name,
+                              .duration = end.ending.duration,
+                              .error = end.ending.error,
+                              .next_retry = happened(end.retry_at)},
+         end.at);
 }
 
 void Reporter::clock_corrected(const std::string& name, Instant persisted, Instant now) {

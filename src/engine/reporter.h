@@ -36,12 +36,10 @@ class Reporter {
   void poll_started(std::size_t tasks, Instant now);
   void poll_completed(std::size_t executed, Duration duration, Instant now);
 
-  // Requires that the start is durable, and the task still runs.
-  void run_started(const Start& start, const Core::Task& task, const CronExpression& cron);
-  void run_ended(const std::string& name,
-                 const Ending& ending,
-                 const TaskProgress& progress,
-                 Instant now);
+  // Requires that the start is durable. The expression is the task's.
+  void run_started(const Start& start, const CronExpression& cron);
+  // Requires that the end is durable.
+  void run_ended(const End& end);
 
   // RULES T7: a task follows a clock that was set back; `persisted` is what its record said.
   void clock_corrected(const std::string& name, Instant persisted, Instant now);
@@ -65,9 +63,7 @@ class Reporter {
  private:
   void report_task(const PlannedTask& task, Instant now);
   [[nodiscard]] bool in_repeated_minute(const Start& start) const;
-  [[nodiscard]] std::int64_t missed_count(const Start& start,
-                                          Instant served_until,
-                                          const CronExpression& cron) const;
+  [[nodiscard]] std::int64_t missed_count(const Start& start, const CronExpression& cron) const;
 
   TypedSink sink_;
   Calendar calendar_;

@@ -4,26 +4,28 @@
 
 namespace dutiful {
 
+RunInfo run_info_of(Start&& start, const std::shared_ptr<StopState>& stop) noexcept {
+  return {.task = std::move(start.name),
+          .reason = start.reason,
+          .pulse = start.pulse,
+          .attempt = start.attempt,
+          .fence = start.fence,
+          .recurrence = start.recurrence,
+          .started = start.at,
+          .stop = stop->stop(),
+          .must_end = stop->must_end(),
+          .stop_state = stop,
+          .scheduled = start.scheduled};
+}
+
 std::shared_ptr<ActiveRun> make_active_run(const Start& start,
-                                           const Core::Task& task,
                                            const CallbackOf& callback,
                                            const std::shared_ptr<Mailbox>& mailbox,
                                            const Clock& clock) {
   const bool limited = callback.time_limit > Duration::zero();
-  auto stop =
+  auto run = std::make_shared<ActiveRun>(start.task, callback.callback, mailbox);
+  run->stop =
       std::make_shared<StopState>(limited ? StopState::Limit::some : StopState::Limit::none);
-  RunInfo info{.task = task.name,
-               .reason = start.reason,
-               .pulse = task.progress.pulse,
-               .attempt = task.progress.attempt,
-               .fence = task.progress.fence,
-               .recurrence = task.progress.recurrence,
-               .started = start.at,
-               .stop = stop->stop(),
-               .must_end = stop->must_end(),
-               .stop_state = stop};
-  auto run = std::make_shared<ActiveRun>(start.task, std::move(info), callback.callback, mailbox);
-  run->stop = std::move(stop);
   run->began = clock.monotonic();
   if (limited) run->deadline = later(start.at, callback.time_limit);
   return run;

@@ -17,14 +17,18 @@ namespace dutiful {
 
 class Mailbox;
 
+// A start, as its callback sees it. Needs no memory.
+[[nodiscard]] RunInfo run_info_of(Start&& start, const std::shared_ptr<StopState>& stop) noexcept;
+
 // All the memory that a run will need is in here, so that its end cannot fail (RULES X3).
 class ActiveRun : public Run::Settler, public std::enable_shared_from_this<ActiveRun> {
  public:
-  ActiveRun(TaskId id, RunInfo info, Callback callback, std::weak_ptr<Mailbox> mailbox)
-      : task(id),
-        info_(std::move(info)),
-        callback_(std::move(callback)),
-        mailbox_(std::move(mailbox)) {}
+  ActiveRun(TaskId id, Callback callback, std::weak_ptr<Mailbox> mailbox)
+      : task(id), callback_(std::move(callback)), mailbox_(std::move(mailbox)) {}
+
+  // What the callback is to know. Comes last, when nothing can fail any more: it takes the name out
+  // of the start, which is tried again otherwise.
+  void set_info(Start&& start) noexcept { info_ = run_info_of(std::move(start), stop); }
 
   // Whether call() may be left to the loop.
   [[nodiscard]] bool is_prompt() const noexcept { return PromptCallback::is(callback_); }
@@ -54,14 +58,13 @@ class ActiveRun : public Run::Settler, public std::enable_shared_from_this<Activ
   std::shared_ptr<ActiveRun> next;  // see Queue
 
  private:
-  RunInfo info_;
+  RunInfo info_{};
   Callback callback_;
   std::weak_ptr<Mailbox> mailbox_;
 };
 
-// The run that a start has decided, with its deadline.
+// The run that a start has decided, with its deadline. It lacks set_info().
 [[nodiscard]] std::shared_ptr<ActiveRun> make_active_run(const Start& start,
-                                                         const Core::Task& task,
                                                          const CallbackOf& callback,
                                                          const std::shared_ptr<Mailbox>& mailbox,
                                                          const Clock& clock);

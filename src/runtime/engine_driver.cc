@@ -157,11 +157,11 @@ void EngineDriver::dispatch(Workers& workers) {
   workers.add(std::move(runs));
 }
 
-std::shared_ptr<ActiveRun> EngineDriver::make_run(const Start& start) {
-  const Core::Task& task = engine_.core().task(start.task);
-  auto run = make_active_run(start, task, callbacks_[task.registration], mailbox_, clock_);
+std::shared_ptr<ActiveRun> EngineDriver::make_run(Start& start) {
+  auto run = make_active_run(start, callbacks_[start.registration], mailbox_, clock_);
   if (is_stop_requested_) runs_.request_stop_of(*run);
   runs_.add(run);
+  run->set_info(std::move(start));
   return run;
 }
 

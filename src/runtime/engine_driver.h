@@ -104,7 +104,7 @@ class EngineDriver {
   bool step_once(Workers& workers) REQUIRES(mutex);
   bool take_ends(Instant now) REQUIRES(mutex);
   void dispatch(Workers& workers) REQUIRES(mutex);
-  std::shared_ptr<ActiveRun> make_run(const Start& start) REQUIRES(mutex);
+  std::shared_ptr<ActiveRun> make_run(Start& start) REQUIRES(mutex);
   void set_alarm() REQUIRES(mutex);
 
   Clock& clock_;

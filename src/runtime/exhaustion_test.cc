@@ -67,7 +67,7 @@ TEST_F(Exhausted, starts_everything_once_wherever_memory_runs_out) {
     Scheduler scheduler{silent};
     // Due now, in a minute, and then not for so long that no delay of a thread can reach it.
     const char* cron = "0,1 * * * *";
-    scheduler.initialize({task("a", cron),
+    scheduler.initialize({task("a name that is not kept inside a string object", cron),
                           task("b", cron),
                           {"c",
                            cron,
@@ -94,6 +94,7 @@ TEST_F(Exhausted, starts_everything_once_wherever_memory_runs_out) {
     entries = {entries.begin() + static_cast<std::ptrdiff_t>(before), entries.end()};
     std::ranges::sort(entries);
     EXPECT_EQ(std::ranges::adjacent_find(entries), entries.end());
+    for (const std::string& key : entries) EXPECT_NE(key.front(), '@') << "its name was lost";
   }
   EXPECT_GT(n, 15);
 }
@@ -112,7 +113,7 @@ TEST_F(Exhausted, says_that_memory_has_run_out) {
 // The end of a run needs no memory; only its reason does, and there are words for that.
 TEST_F(Exhausted, takes_an_end_without_memory) {
   const auto mailbox = std::make_shared<Mailbox>(*clock);
-  auto run = std::make_shared<ActiveRun>(7, RunInfo{}, Callback{}, mailbox);
+  auto run = std::make_shared<ActiveRun>(7, Callback{}, mailbox);
   fail_allocation(1);
   run->settle(Outcome::failure, "a reason that is not kept inside a string object");
   EXPECT_TRUE(allocation_failed());

@@ -1,7 +1,6 @@
 // A trace on disk that schedulers add to, one after the other.
 #pragma once
 
-#include <fstream>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -51,15 +50,10 @@ class TraceFile : public TraceSink {
   void recover(std::span<const DurableTask> state) override;
 
  private:
-  void open_file();
-  [[nodiscard]] Descriptor open_for_ourselves();
-  void lock_file();
   // These return what is damaged, or nothing.
   [[nodiscard]] std::string take_over();
-  [[nodiscard]] std::string check_header(std::size_t size);
   [[nodiscard]] std::string read_file();
   void begin_anew(const std::string& damage);
-  [[nodiscard]] std::ifstream open_to_read();
   void add(Instant at, const TraceEvent& event);
   [[noreturn]] void fail(const std::string& reason);
 

@@ -1,16 +1,11 @@
 #include "runtime/trace_file.h"
 
-#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <thread>
 
-#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/file.h>
-#include <unistd.h>
 
 #include <dutiful/errors.h>
 
@@ -204,39 +199,6 @@ TEST_F(TraceFileTest, has_no_clock_that_is_set_back) {
   EXPECT_THAT(events(), ElementsAre("13:00 InitStart", "13:00 InitSuccess"));
 }
 
-TEST_F(TraceFileTest, is_for_one_scheduler_at_a_time) {
-  const auto trace = open();
-  EXPECT_THAT(refusal(), HasSubstr("is in use by another scheduler"));
-}
-
-TEST_F(TraceFileTest, refuses_what_is_no_trace_or_that_of_another) {
-  for (const std::string precious : {"precious\n", "precious", "first\nsecond"}) {
-    std::ofstream{file} << precious;
-    EXPECT_THAT(refusal(), HasSubstr("is not a trace, and left as it is"));
-    std::ifstream in{file};
-    EXPECT_EQ((std::string{std::istreambuf_iterator<char>{in}, {}}), precious);
-  }
-  const auto refusal_of = [&](const TraceHeader& header) {
-    std::ofstream{file} << to_line(header) << '\n';
-    return refusal();
-  };
-  EXPECT_THAT(refusal_of({.zone = "Europe/Berlin"}),
-              HasSubstr("is of a scheduler with other options: the zone is \"Europe/Berlin\" there "
-                        "and \"UTC\" here; use another file"));
-  EXPECT_THAT(refusal_of({.zone = "UTC", .max_concurrent = 5}),
-              HasSubstr("options: max-concurrent is 5 there and 0 here; use"));
-  EXPECT_THAT(
-      refusal_of({.zone = "UTC",
-                  .repeated_minutes = RepeatedMinutes::first_only,
-                  .reinitialize = Reinitialize::reconcile,
-                  .override = Override::keep_history}),
-      HasSubstr("options: the policy of repeated minutes is first_only there and the default here, "
-                "that of a second initialize() is reconcile there and the default here, that of "
-                "overridden tasks is keep_history there and the default here; use"));
-  file = directory.file("no/such/directory");
-  EXPECT_THAT(refusal(), HasSubstr("No such file or directory"));
-}
-
 TEST_F(TraceFileTest, with_a_hole_is_set_aside) {
   run_hourly(*open());
   damage(text().find("InitSuccess"), 4);
@@ -308,48 +270,9 @@ TEST_F(TraceFileTest, that_cannot_be_set_aside_is_refused_as_it_is) {
   EXPECT_EQ(text(), before);
 }
 
-// Where this one waits for the lock of a file that is then set aside, it takes the one that has
-// come in its place.
-TEST_F(TraceFileTest, is_the_file_of_that_name_once_it_is_locked) {
-  const int holder = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  ASSERT_GE(holder, 0);
-  ASSERT_EQ(flock(holder, LOCK_EX), 0);
-  const auto open_files = [&] {
-    const std::filesystem::directory_iterator all{"/proc/self/fd"};
-    return std::count_if(begin(all), end(all), [&](const auto& entry) {
-      std::error_code error;
-      return std::filesystem::read_symlink(entry.path(), error) == std::filesystem::path{file};
-    });
-  };
-  std::thread opener{[&] { run_hourly(*open()); }};
-  while (open_files() < 2) std::this_thread::yield();
-  std::filesystem::rename(file, file + ".damaged-1");
-  close(holder);
-  opener.join();
-  EXPECT_EQ(events().size(), 3U);
-  EXPECT_EQ(text(".damaged-1"), "");
-}
-
 TEST_F(TraceFileTest, says_that_the_disk_is_full) {
   const WriteFault full;
   EXPECT_THAT(refusal(), HasSubstr("cannot be written"));
-}
-
-TEST_F(TraceFileTest, is_for_its_owner_alone_and_never_behind_a_link) {
-  (void)open();
-  const auto mode = [&] { return std::filesystem::status(file).permissions(); };
-  EXPECT_EQ(mode(), std::filesystem::perms{0600});
-  std::filesystem::permissions(file, std::filesystem::perms{0644});
-  (void)open();
-  EXPECT_EQ(mode(), std::filesystem::perms{0600});
-
-  const std::string target = file;
-  file = directory.file("link");
-  std::filesystem::create_symlink(target, file);
-  EXPECT_THAT(refusal(), HasSubstr("is a symbolic link, which is not followed"));
-  std::filesystem::remove(target);
-  EXPECT_THAT(refusal(), HasSubstr("is a symbolic link"));
-  EXPECT_FALSE(std::filesystem::exists(target));
 }
 
 TEST_F(TraceFileTest, judges_what_is_added_and_not_what_was_there) {

@@ -131,7 +131,7 @@ class VirtualScheduler::Impl {
       take_ends();
       // All are made before any is called: a callback may replace the list, or the process.
       std::vector<std::shared_ptr<ActiveRun>> runs;
-      for (const Start& start : engine_->step(now())) runs.push_back(make_run(start));
+      for (Start& start : engine_->step(now())) runs.push_back(make_run(start));
       if (runs.empty()) return;
       started += runs.size();
       if (started > callbacks_.size() + retries_at_once_max) {
@@ -144,10 +144,10 @@ class VirtualScheduler::Impl {
     }
   }
 
-  std::shared_ptr<ActiveRun> make_run(const Start& start) {
-    const Core::Task& task = engine_->core().task(start.task);
-    auto run = make_active_run(start, task, callbacks_[task.registration], mailbox_, clock_);
+  std::shared_ptr<ActiveRun> make_run(Start& start) {
+    auto run = make_active_run(start, callbacks_[start.registration], mailbox_, clock_);
     runs_.add(run);
+    run->set_info(std::move(start));
     return run;
   }
 

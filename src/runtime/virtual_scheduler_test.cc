@@ -72,6 +72,61 @@ TEST(VirtualTime, restarts_what_a_crash_interrupted) {
   EXPECT_EQ(kept[0].info().attempt, 2);
 }
 
+// V: for each reason, a callback and the event TaskRunStarted name the same instant.
+TEST(VirtualTime, says_when_each_attempt_was_due) {
+  std::vector<Instant> reported;
+  const auto report = [&](const Event& event) {
+    if (event.name != "TaskRunStarted") return;
+    for (const EventField& field : event.fields) {
+      if (field.name == "scheduledTime") reported.push_back(at(std::get<std::string>(field.value)));
+    }
+  };
+  VirtualScheduler scheduler{at("2025-01-01T00:00:30Z"), {.zone = Zone::utc(), .events = report}};
+  std::vector<std::pair<Reason, Instant>> told;
+  std::vector<dutiful::Run> kept;
+  const auto callback = [&](dutiful::Run run) {
+    told.emplace_back(run.info().reason, run.info().scheduled);
+    switch (told.size()) {
+      case 1:
+        return run.succeed();
+      case 2:
+        return run.fail("retry it");
+      default:
+        kept.push_back(std::move(run));
+    }
+  };
+  const std::vector<Registration> list{{"a", "0 * * * *", callback, 5min}};
+
+  scheduler.initialize(list);
+  scheduler.advance(1h + 10min);
+  scheduler.crash();
+  kept.clear();
+  scheduler.advance(5min);
+  scheduler.initialize(list);
+
+  const Instant boot = at("2025-01-01T00:00:00Z");
+  const Instant cron = at("2025-01-01T01:00:00Z");
+  const Instant retry = cron + 5min;
+  EXPECT_EQ(told,
+            (std::vector<std::pair<Reason, Instant>>{{Reason::boot, boot},
+                                                     {Reason::cron, cron},
+                                                     {Reason::retry, retry},
+                                                     {Reason::orphan, cron}}));
+  EXPECT_EQ(reported, (std::vector<Instant>{boot, cron, retry, cron}));
+}
+
+// What users made before `scheduled` existed still compiles and means the same.
+TEST(VirtualTime, takes_a_run_to_be_due_at_its_pulse) {
+  const Instant pulse = at("2025-01-01T00:00:00Z");
+  const RunInfo info{.task = "a",
+                     .reason = Reason::cron,
+                     .pulse = pulse,
+                     .attempt = 1,
+                     .fence = 7,
+                     .started = pulse + 3ms};
+  EXPECT_EQ(info.scheduled, pulse);
+}
+
 // K7: each way to fail has its own words.
 TEST(VirtualTime, says_why_a_run_failed) {
   std::vector<std::string> errors;

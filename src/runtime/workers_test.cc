@@ -19,7 +19,7 @@ namespace {
 using namespace std::chrono_literals;
 
 std::shared_ptr<ActiveRun> run(TaskId id) {
-  return std::make_shared<ActiveRun>(id, RunInfo{}, Callback{}, std::weak_ptr<Mailbox>{});
+  return std::make_shared<ActiveRun>(id, Callback{}, std::weak_ptr<Mailbox>{});
 }
 
 Queue<ActiveRun> runs(TaskId count, TaskId first = 0) {

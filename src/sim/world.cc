@@ -68,7 +68,7 @@ std::vector<StartedRun> World::start() {
   std::vector<StartedRun> started;
   for (const Start& start : engine_->step(now_)) {
     running_.emplace(runs_, start.task);
-    started.push_back({runs_++, start.task, engine_->core().task(start.task).name});
+    started.push_back({runs_++, start.task, start.name});
   }
   die_if_crashed();
   return started;

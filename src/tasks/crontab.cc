@@ -20,15 +20,15 @@ std::string_view trim_left(std::string_view text, std::string_view what) {
   return text;
 }
 
-// Takes a word and the blanks behind it.
+// Takes a word and the blanks after it.
 std::string_view take_word(std::string_view& rest) {
   const std::string_view word = rest.substr(0, rest.find_first_of(blanks));
   rest = trim_left(rest.substr(word.size()), blanks);
   return word;
 }
 
-// NAME = value, either in quotes of either kind; nothing where the line is none. Without quotes,
-// spaces at the end do not count; nothing else, a # say, has a meaning.
+// Reads NAME = value, each optionally in quotes of either kind; nothing if the line is not that.
+// Without quotes, trailing spaces are ignored; no other character is special, not even #.
 std::optional<std::pair<std::string, std::string>> read_variable(std::string_view line) {
   const auto take_quote = [&line]() -> char {
     if (!line.starts_with('"') && !line.starts_with('\'')) return '\0';
@@ -56,10 +56,10 @@ std::optional<std::pair<std::string, std::string>> read_variable(std::string_vie
   return std::pair{name, std::string{line.substr(0, line.find_last_not_of(spaces) + 1)}};
 }
 
-// Splits what stands behind the fields: the first % that has no backslash before it ends the
-// command and begins its input, in which every other such % is a newline. \% is a plain %. Where
-// crons differ it is as with Debian's: a backslash may be escaped too, so \\% ends the command, in
-// which \\ is one backslash; in the input it stays two, and \\% is \ and a plain %.
+// Splits the text after the fields: the first % without a backslash before it ends the command and
+// begins its input, in which every further such % is a newline. \% is a plain %. Where cron
+// implementations differ, this follows Debian's: a backslash may be escaped too, so \\% ends the
+// command, in which \\ is one backslash; in the input it stays two, and \\% is \ and a plain %.
 void split_command(std::string_view text, CrontabJob& job) {
   bool escaped = false;
   std::size_t i = 0;
@@ -86,12 +86,12 @@ void split_command(std::string_view text, CrontabJob& job) {
   if (needs_newline) job.input += '\n';
 }
 
-// Variables that steer cron itself, and what becomes of that.
+// What is lost of a variable that controls cron itself; empty if nothing is.
 std::string_view effect_of(std::string_view name, std::string_view value) {
   if (name == "MAILTO" || name == "MAILFROM")
-    return value.empty() ? "" : "nobody is mailed; dutiful history shows what a run wrote";
-  if (name == "CRON_TZ") return "the lines below it are in another zone than the host's";
-  if (name == "RANDOM_DELAY") return "runs are not delayed at random";
+    return value.empty() ? "" : "dutiful sends no mail; dutiful history shows the output of runs";
+  if (name == "CRON_TZ") return "dutiful runs tasks only in the host's time zone";
+  if (name == "RANDOM_DELAY") return "dutiful does not delay runs at random";
   return "";
 }
 
@@ -122,11 +122,13 @@ class Reader {
     const std::string_view content = trim_left(text, blanks);
     if (content.empty() || content == "\r") return;
     if (content.starts_with('#')) return keep();
-    if (content.find('\0') != std::string_view::npos) return refuse("it holds a NUL character");
+    if (content.find('\0') != std::string_view::npos)
+      return refuse("the line contains a NUL character");
     if (find_not_utf8(content) != std::string_view::npos)
-      return refuse("it holds bytes that are not UTF-8, which a task file cannot");
+      return refuse("the line contains bytes that are not UTF-8, which a task file cannot contain");
     if (content.ends_with('\r'))
-      return refuse("it ends in a carriage return, which cron takes for a part of the command");
+      return refuse(
+          "the line ends with a carriage return, which cron treats as part of the command");
     if (const auto variable = read_variable(content)) {
       set_variable(variable->first, variable->second);
     } else {
@@ -136,7 +138,7 @@ class Reader {
 
   void set_variable(const std::string& name, const std::string& value) {
     if (name == "CRON_TZ") zone_ = value;
-    if (name != "LOGNAME") environment_[name] = value;  // which cron does not let anybody change
+    if (name != "LOGNAME") environment_[name] = value;  // cron ignores it
     if (const auto effect = effect_of(name, value); !effect.empty()) refuse(std::string{effect});
   }
 
@@ -147,11 +149,11 @@ class Reader {
     CrontabJob job{.cron = std::get<std::string>(expression), .environment = environment_};
     if (form_ == CrontabForm::system) job.user = take_word(rest);
     if (rest.empty()) {
-      return refuse(form_ == CrontabForm::system ? "it lacks a user or a command"
-                                                 : "it has no command");
+      return refuse(form_ == CrontabForm::system ? "the line has no user or no command"
+                                                 : "the line has no command");
     }
     split_command(rest, job);
-    if (!zone_.empty()) return refuse("CRON_TZ puts it into the zone " + quote(zone_));
+    if (!zone_.empty()) return refuse("CRON_TZ sets its time zone to " + quote(zone_));
     const auto shell = environment_.find("SHELL");
     if (shell != environment_.end() && shell->second.empty()) return refuse("SHELL is empty");
     line_.job = std::move(job);
@@ -160,8 +162,8 @@ class Reader {
 
   static std::variant<std::string, NoEquivalent> read_macro(std::string_view macro) {
     if (macro == "@reboot")
-      return NoEquivalent{"@reboot is no time; a unit of systemd can run it at boot"};
-    // Unlike ours, the names of cron's macros are in small letters.
+      return NoEquivalent{"@reboot is not a time; use a systemd unit to run it at boot"};
+    // cron's macros are lower case only; expression_of_macro() ignores case.
     const std::string_view expression = expression_of_macro(macro);
     if (expression.empty() ||
         std::ranges::any_of(macro, [](char c) { return c >= 'A' && c <= 'Z'; }))
@@ -173,7 +175,7 @@ class Reader {
     std::array<std::string_view, 5> fields;
     for (std::string_view& field : fields) field = take_word(rest);
     if (fields[4].empty())
-      return NoEquivalent{"it is neither a variable nor five fields and a command"};
+      return NoEquivalent{"the line is neither a variable nor five fields and a command"};
     return to_posix(fields);
   }
 

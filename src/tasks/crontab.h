@@ -1,4 +1,4 @@
-// Crontabs, as Vixie's cron and its descendants read them.
+// Crontabs, as Vixie cron and its descendants read them.
 #pragma once
 
 #include <cstdint>
@@ -15,25 +15,24 @@ enum class CrontabForm {
   system,  // /etc/crontab, /etc/cron.d/: the sixth field is the user
 };
 
-// What one line has cron do.
+// The job of one line.
 struct CrontabJob {
-  std::string cron{};                                // a POSIX expression, due in the same minutes
+  std::string cron{};                                // a POSIX expression, due at the same minutes
   std::string user{};                                // empty in a user's crontab
   std::string command{};                             // for the shell
-  std::string input{};                               // what it reads
+  std::string input{};                               // its standard input
   std::map<std::string, std::string> environment{};  // from the lines above
 };
 
-// A line that the reader of the task file should see: a comment, a job, or something that has no
-// equivalent.
+// A line that appears in the task file: a comment, a job, or a line without an equivalent.
 struct CrontabLine {
   std::uint32_t number = 1;
   std::string text{};
   std::optional<CrontabJob> job{};
-  std::string no_equivalent{};  // why; empty where there is one
+  std::string no_equivalent{};  // why it has none; empty if it has one
 };
 
-// In the order of the crontab, blank lines and variables left out.
+// In the order of the crontab, without blank lines and variables.
 [[nodiscard]] std::vector<CrontabLine> read_crontab(std::string_view text, CrontabForm form);
 
 }  // namespace dutiful

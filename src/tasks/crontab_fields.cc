@@ -13,7 +13,7 @@
 namespace dutiful {
 namespace {
 
-// What a field chooses, or why that is not known.
+// The values that a field selects, or why it has no equivalent.
 struct Chosen {
   std::uint64_t mask = 0;
   std::string fault{};
@@ -28,7 +28,7 @@ class FieldReader {
     do {
       read_element();
     } while (chosen_.fault.empty() && scanner_.read(','));
-    if (chosen_.fault.empty() && !scanner_.at_end()) fail("is not one that cron reads");
+    if (chosen_.fault.empty() && !scanner_.at_end()) fail("is not valid in cron");
     if (kind_.field == Field::weekday && (chosen_.mask >> 7 & 1) != 0)
       chosen_.mask = (chosen_.mask & kind_.all()) | 1;
     return chosen_;
@@ -45,7 +45,8 @@ class FieldReader {
       if (!first) return;
       low = high = *first;
       if (!scanner_.read('-')) {
-        if (scanner_.read('/')) return fail("has a step behind a number, which crons differ about");
+        if (scanner_.read('/'))
+          return fail("has a step after a single number, which cron programs read differently");
         if (scanner_.read('~')) return fail("is a random time");
         chosen_.mask |= FieldKind::mask(low, low);
         return;
@@ -53,7 +54,7 @@ class FieldReader {
       const auto last = read_value();
       if (!last) return;
       high = *last;
-      if (low > high) return fail("has a range that runs backwards, which cron never runs");
+      if (low > high) return fail("has a backwards range, which cron never runs");
     } else if (scanner_.read('~')) {
       return fail("is a random time");
     }
@@ -62,7 +63,7 @@ class FieldReader {
     if (scanner_.read('/')) {
       const auto digits = scanner_.read_while(is_digit);
       step = number(digits);
-      if (step == 0) return fail(digits.empty() ? "has no step behind /" : "has a step of 0");
+      if (step == 0) return fail(digits.empty() ? "has no step after /" : "has a step of 0");
     }
     for (std::uint64_t value = low; value <= high; value += step)
       chosen_.mask |= FieldKind::mask(static_cast<unsigned>(value), static_cast<unsigned>(value));
@@ -75,17 +76,17 @@ class FieldReader {
         word.find_first_not_of("0123456789") == std::string_view::npos) {
       const std::uint64_t value = number(word);
       if (value >= kind_.min && value <= max_) return static_cast<unsigned>(value);
-      fail("holds a number that is out of range");
+      fail("has a number that is out of range");
       return std::nullopt;
     }
     if (word.size() == 3) {
       if (const auto value = value_of_name(kind_, word)) return value;
     }
-    fail(word.empty() && scanner_.read('~') ? "is a random time" : "is not one that cron reads");
+    fail(word.empty() && scanner_.read('~') ? "is a random time" : "is not valid in cron");
     return std::nullopt;
   }
 
-  // Numbers that are too great for any field are all alike.
+  // Numbers that are too large for any field are all the same.
   static std::uint64_t number(std::string_view digits) {
     std::uint32_t value = 0;
     const auto error = std::from_chars(digits.data(), digits.data() + digits.size(), value).ec;
@@ -120,8 +121,8 @@ std::variant<std::string, NoEquivalent> to_posix(const std::array<std::string_vi
   if (both_must_match && !every_day && !every_weekday) {
     return NoEquivalent{
         "cron runs it on days that match both " + quote(fields[2]) + " and " + quote(fields[4]) +
-        ", and POSIX cron on those that match either; let the expression choose the "
-        "days and the command ask for the weekday"};
+        ", but POSIX cron on days that match either; choose the days in the expression "
+        "and test the weekday in the command"};
   }
   if (!both_must_match && (every_day || every_weekday)) {
     days = day_field.all();

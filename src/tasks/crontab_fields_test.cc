@@ -36,8 +36,8 @@ std::string posix(std::string_view text) {
   return std::get<std::string>(result);
 }
 
-// Vixie's cron, written down once more from its manual, with sets and strtol: which minutes of a
-// year, in UTC, a line is due in.
+// Vixie cron, implemented again from its manual with sets and strtol: the minutes of a year, in
+// UTC, at which a line is due.
 class NaiveVixie {
  public:
   explicit NaiveVixie(const Fields& fields)
@@ -114,7 +114,7 @@ class NaiveVixie {
   bool day_star_, weekday_star_;
 };
 
-// Whether the expression is due in the very minutes of a year that cron would run the fields in.
+// Whether the expression is due at exactly the minutes of a year at which cron runs the fields.
 testing::AssertionResult same_minutes(const Fields& fields, const std::string& expression) {
   const NaiveVixie vixie{fields};
   const auto cron = CronExpression::parse(expression);
@@ -128,7 +128,7 @@ testing::AssertionResult same_minutes(const Fields& fields, const std::string& e
   return testing::AssertionSuccess();
 }
 
-// Lines as they are found in the wild.
+// Lines from real crontabs.
 constexpr std::array real_lines{"* * * * *",
                                 "*/5 * * * *",
                                 "*/10 * * * *",
@@ -208,7 +208,7 @@ TEST(CrontabFields, real_lines_keep_their_minutes) {
   }
 }
 
-TEST(CrontabFields, steps_names_and_seven_are_written_out) {
+TEST(CrontabFields, expands_steps_names_and_weekday_seven) {
   EXPECT_EQ(posix("*/15 9-17 * * mon-fri"), "0,15,30,45 9-17 * * 1-5");
   EXPECT_EQ(posix("0 0 * * 7"), "0 0 * * 0");
   EXPECT_EQ(posix("0 0 * * 5-7"), "0 0 * * 0,5,6");
@@ -216,30 +216,30 @@ TEST(CrontabFields, steps_names_and_seven_are_written_out) {
   EXPECT_EQ(posix("0 0 * * */7"), "0 0 * * 0");
 }
 
-TEST(CrontabFields, the_day_rule_of_cron_is_kept) {
+TEST(CrontabFields, keeps_the_day_rule_of_cron) {
   // Both restricted: either.
   EXPECT_EQ(posix("0 0 1 * 1"), "0 0 1 * 1");
-  // One that chooses everything, without a star: every day.
+  // One selects everything without a star: every day.
   EXPECT_EQ(posix("0 0 1-31 * 1"), "0 0 * * *");
   EXPECT_EQ(posix("0 0 1 * 0-6"), "0 0 * * *");
   // With a star: the other one decides.
   EXPECT_EQ(posix("0 0 */1 * 1"), "0 0 * * 1");
   EXPECT_EQ(posix("0 0 1 * */1"), "0 0 1 * *");
-  // Begins with a star and is restricted: both must match, and POSIX has no such thing.
+  // Begins with a star and is restricted: both must match, which POSIX cannot express.
   EXPECT_THAT(posix("0 0 */2 * 1"), HasSubstr("match both \"*/2\" and \"1\""));
   EXPECT_THAT(posix("0 0 1-7 * */7"), HasSubstr("match both"));
   EXPECT_THAT(posix("0 0 */2 * */2"), HasSubstr("match both"));
 }
 
-TEST(CrontabFields, what_crons_do_not_agree_on_has_no_equivalent) {
+TEST(CrontabFields, has_no_equivalent_for_syntax_that_crons_read_differently) {
   struct Row {
     const char* text;
     const char* reason;
   };
   for (const auto& [text, reason] : std::initializer_list<Row>{
-           {"5/15 * * * *", "the minute field \"5/15\" has a step behind a number"},
-           {"0 22-2 * * *", "the hour field \"22-2\" has a range that runs backwards"},
-           {"0 0 * * fri-sun", "runs backwards"},
+           {"5/15 * * * *", "the minute field \"5/15\" has a step after a single number"},
+           {"0 22-2 * * *", "the hour field \"22-2\" has a backwards range"},
+           {"0 0 * * fri-sun", "backwards range"},
            {"0~30 * * * *", "is a random time"},
            {"~ * * * *", "is a random time"},
            {"*~ * * * *", "is a random time"},
@@ -249,16 +249,16 @@ TEST(CrontabFields, what_crons_do_not_agree_on_has_no_equivalent) {
            {"4294967296 * * * *", "out of range"},
            {"*/0 * * * *", "has a step of 0"},
            {"*/ * * * *", "has no step"},
-           {"0 0 L * *", "is not one that cron reads"},
-           {"0 0 ? * *", "is not one that cron reads"},
-           {"0 0 * * mon#2", "is not one that cron reads"},
-           {"0 0 * * monday", "is not one that cron reads"},
-           {"0 0 * foo *", "is not one that cron reads"},
-           {"mon * * * *", "is not one that cron reads"},
-           {"1, * * * *", "is not one that cron reads"},
-           {"1- * * * *", "is not one that cron reads"},
-           {"-1 * * * *", "is not one that cron reads"},
-           {"*5 * * * *", "is not one that cron reads"}}) {
+           {"0 0 L * *", "is not valid in cron"},
+           {"0 0 ? * *", "is not valid in cron"},
+           {"0 0 * * mon#2", "is not valid in cron"},
+           {"0 0 * * monday", "is not valid in cron"},
+           {"0 0 * foo *", "is not valid in cron"},
+           {"mon * * * *", "is not valid in cron"},
+           {"1, * * * *", "is not valid in cron"},
+           {"1- * * * *", "is not valid in cron"},
+           {"-1 * * * *", "is not valid in cron"},
+           {"*5 * * * *", "is not valid in cron"}}) {
     EXPECT_THAT(posix(text), HasSubstr(reason)) << text;
   }
 }
@@ -284,7 +284,7 @@ RC_GTEST_PROP(CrontabFieldsProperty, any_fields_keep_their_minutes_or_have_no_eq
     if (*rc::gen::inRange(0, 3) == 0) text += ',' + *element(low, high);
     return text;
   };
-  // The day rule is what is hard; minutes are kept few so that a case stays short.
+  // The day rule is the hard part; few minutes keep each case short.
   const std::string days = field(1, 31);
   const std::string months = field(1, 12);
   const std::string weekdays = field(0, 7);

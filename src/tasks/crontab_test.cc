@@ -47,7 +47,7 @@ TEST(Crontab, reads_the_user_of_a_system_crontab) {
             "root");
   EXPECT_EQ(job("17 *\t* * *\troot\tcd /", CrontabForm::system).command, "cd /");
   EXPECT_EQ(job("@hourly www-data x", CrontabForm::system).user, "www-data");
-  EXPECT_THAT(reason("17 * * * * root", CrontabForm::system), HasSubstr("user or a command"));
+  EXPECT_THAT(reason("17 * * * * root", CrontabForm::system), HasSubstr("no user or no command"));
 }
 
 TEST(Crontab, reads_macros) {
@@ -57,7 +57,7 @@ TEST(Crontab, reads_macros) {
   EXPECT_EQ(job("@monthly x").cron, "0 0 1 * *");
   EXPECT_EQ(job("@yearly x").cron, "0 0 1 1 *");
   EXPECT_EQ(job("@annually x").cron, "0 0 1 1 *");
-  EXPECT_THAT(reason("@reboot x"), HasSubstr("no time"));
+  EXPECT_THAT(reason("@reboot x"), HasSubstr("not a time"));
   EXPECT_THAT(reason("@Daily x"), HasSubstr("no macro \"@Daily\""));
   EXPECT_THAT(reason("@every_minute x"), HasSubstr("no macro"));
   EXPECT_THAT(reason("@daily"), HasSubstr("no command"));
@@ -72,7 +72,7 @@ TEST(Crontab, variables_apply_to_the_lines_below) {
   EXPECT_THAT(lines[2].job->environment, ElementsAre(Pair("A", "2"), Pair("B", "")));
 }
 
-TEST(Crontab, variables_are_quoted_as_cron_has_it) {
+TEST(Crontab, variables_are_quoted_as_in_cron) {
   const auto variable = [](const std::string& line) {
     return job(line + "\n@daily x").environment;
   };
@@ -104,7 +104,7 @@ TEST(Crontab, percent_signs_end_the_command) {
   EXPECT_EQ(split("%a"), "|a\n");
 }
 
-// As cron 3.0pl1-162 of Debian 12 was seen to do.
+// As observed with cron 3.0pl1-162 of Debian 12.
 TEST(Crontab, backslashes_are_escaped_as_with_the_cron_of_Debian) {
   const auto split = [](const std::string& text) {
     const CrontabJob read = job("@daily " + text);
@@ -120,16 +120,16 @@ TEST(Crontab, backslashes_are_escaped_as_with_the_cron_of_Debian) {
   EXPECT_EQ(split(R"(cat%a\\b\)"), "cat|a\\\\b\\\n");
 }
 
-TEST(Crontab, what_steers_cron_itself_has_no_equivalent) {
-  EXPECT_THAT(reason("MAILTO=root"), HasSubstr("nobody is mailed"));
+TEST(Crontab, variables_that_control_cron_have_no_equivalent) {
+  EXPECT_THAT(reason("MAILTO=root"), HasSubstr("sends no mail"));
   EXPECT_EQ(reason("MAILTO=\"\""), "");
-  EXPECT_THAT(reason("RANDOM_DELAY=5"), HasSubstr("not delayed"));
-  EXPECT_THAT(reason("CRON_TZ=UTC"), HasSubstr("another zone"));
+  EXPECT_THAT(reason("RANDOM_DELAY=5"), HasSubstr("does not delay"));
+  EXPECT_THAT(reason("CRON_TZ=UTC"), HasSubstr("only in the host's time zone"));
   EXPECT_THAT(reason("CRON_TZ=Asia/Tokyo\n@daily x"), HasSubstr("\"Asia/Tokyo\""));
   EXPECT_THAT(reason("SHELL=\n@daily x"), HasSubstr("SHELL is empty"));
 }
 
-TEST(Crontab, lines_that_a_task_file_cannot_hold_are_told) {
+TEST(Crontab, lines_that_a_task_file_cannot_contain_are_reported) {
   EXPECT_THAT(reason("@daily \xff"), HasSubstr("not UTF-8"));
   EXPECT_THAT(reason(std::string{"@daily a\0b", 10}), HasSubstr("NUL"));
   EXPECT_THAT(reason("@daily a\r\n"), HasSubstr("carriage return"));

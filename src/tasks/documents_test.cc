@@ -1,4 +1,4 @@
-// What we tell people to write can be read.
+// The task files in the documentation load.
 
 #include <fstream>
 #include <sstream>
@@ -22,7 +22,7 @@ std::string read(const std::string& path) {
   return text.str();
 }
 
-// To /bin/sh a pipe succeeds when its last part does: a backup without pg_dump would be one.
+// For /bin/sh a pipeline succeeds if its last command does: a backup would succeed without pg_dump.
 void expect_no_failure_to_be_hidden(const TaskFile& file) {
   for (const TaskDefinition& task : file.tasks) {
     const std::vector<std::string>& command = task.command.arguments;
@@ -79,7 +79,7 @@ TEST(Documents, the_manual_shows_task_files_that_load) {
   EXPECT_EQ(blocks, 2);
 }
 
-TEST(Documents, the_manual_tells_of_every_key) {
+TEST(Documents, the_manual_describes_every_key) {
   const std::string manual = read("docs/man/dutiful-tasks.5");
   for (const char* key :
        {"name", "cron", "run", "retry", "timeout", "directory", "environment", "user"}) {

@@ -15,25 +15,24 @@ namespace {
 
 constexpr std::string_view preface =
     "#\n"
-    "# What is not as with cron: a run that was missed while nothing ran the tasks is made up "
-    "for,\n"
-    "# once; a task never runs twice at the same time; nobody is mailed; where the clocks are set\n"
-    "# forward or back, a minute that does not exist is skipped, and one that comes twice runs "
-    "twice.\n"
+    "# Unlike cron, dutiful makes up for missed runs with one run, never runs a task twice at the\n"
+    "# same time, and sends no mail. A minute that does not exist because clocks are set forward "
+    "is\n"
+    "# skipped; a minute that occurs twice because they are set back runs twice.\n"
     "\n"
     "[defaults]\n"
-    "retry = \"366d\"  # cron never retries: the next run comes before this delay is over\n";
+    "retry = \"366d\"  # cron never retries: the next run is due before this delay ends\n";
 
 struct Task {
   std::string name;
-  std::vector<std::string> run;  // a single one is for /bin/sh
+  std::vector<std::string> run;  // a single element is for /bin/sh
   std::string cron;
   std::string user;
   std::string directory;
   std::map<std::string, std::string> environment;
 };
 
-// A value that all tasks have; nothing where they differ.
+// The value that all tasks share; nothing if they differ.
 template <typename Value>
 std::optional<std::string> common(const std::vector<Task>& tasks, Value value) {
   if (tasks.empty()) return std::nullopt;
@@ -87,7 +86,7 @@ class Importer {
       out_ += print_original(line.text) + '\n';
       if (line.job) print_task(*task++);
     }
-    // In the order of the lines; those of the tasks were found first.
+    // The remarks about tasks were found first.
     std::ranges::stable_sort(result_.remarks, {}, &Import::Remark::line);
     result_.task_file = std::move(out_);
     return std::move(result_);
@@ -100,7 +99,7 @@ class Importer {
 
   Task make_task(const CrontabLine& line) {
     const CrontabJob& job = *line.job;
-    // What cron gives to every command; HOME, LOGNAME and USER come with the user.
+    // The variables that cron sets for every command; HOME, LOGNAME and USER depend on the user.
     std::map<std::string, std::string> environment = job.environment;
     environment.try_emplace("PATH", "/usr/bin:/bin");
     const std::string shell = environment.try_emplace("SHELL", "/bin/sh").first->second;
@@ -129,8 +128,9 @@ class Importer {
       return home->second;
     if (const auto home = options_.home_of(job.user)) return *home;
     remark(line,
-           (job.user.empty() ? std::string{"the owner's"} : "the user " + quote(job.user) + "'s") +
-               " home directory, where cron runs it, is not known here");
+           "cron runs it in the home directory of " +
+               (job.user.empty() ? "its owner" : "user " + quote(job.user)) +
+               ", which is unknown on this host");
     return "";
   }
 
@@ -142,7 +142,7 @@ class Importer {
     }
   }
 
-  // What all tasks have in common need not stand at each.
+  // Settings that all tasks share go into [defaults].
   void print_defaults() {
     user_ = common(tasks_, [](const Task& task) { return task.user; }).value_or("");
     directory_ = common(tasks_, [](const Task& task) { return task.directory; }).value_or("");
@@ -164,7 +164,7 @@ class Importer {
   void print_task(const Task& task) {
     out_ += "[[task]]\nname = " + toml_string(task.name) + "\ncron = " + toml_string(task.cron) +
             '\n' + print_run(task.run);
-    // The one day that may stay away for longer than a year, and around 2100 for eight.
+    // 29 February is the only day that may be more than a year away; around 2100 it is eight years.
     const auto fields = CronExpression::parse(task.cron).fields();
     if (fields.months == 1U << 2 && fields.days == 1U << 29 && fields.weekdays == 0)
       out_ += "retry = \"2923d\"\n";
@@ -177,7 +177,7 @@ class Importer {
     if (!own.empty()) out_ += print_environment(own);
   }
 
-  // A comment stays as it is, as far as TOML allows.
+  // A comment is kept as far as TOML allows.
   static std::string print_original(std::string_view line) {
     const std::string_view content =
         line.substr(std::min(line.find_first_not_of(" \t"), line.size()));

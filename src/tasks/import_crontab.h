@@ -1,4 +1,4 @@
-// A crontab turned into a task file.
+// Converts a crontab to a task file.
 #pragma once
 
 #include <cstdint>
@@ -13,27 +13,27 @@
 namespace dutiful {
 
 struct ImportOptions {
-  std::string source{};  // where the crontab comes from, for the reader of the task file
+  std::string source{};  // the name of the crontab, for a comment in the task file
   CrontabForm form = CrontabForm::user;
-  // The home directory of a user, the empty name being the owner of a user's crontab. cron runs
-  // commands there.
+  // The home directory of a user, in which cron runs commands. The empty name means the owner of a
+  // user crontab.
   std::function<std::optional<std::string>(const std::string& user)> home_of =
       [](const std::string&) { return std::nullopt; };
 };
 
 struct Import {
-  // Something in the crontab that the task file does not do.
+  // A part of the crontab that the task file does not reproduce.
   struct Remark {
     std::uint32_t line;
-    std::string message;  // one line, fit to be shown
+    std::string message;  // one printable line
   };
 
-  std::string task_file;  // loads without a problem, always
+  std::string task_file;  // always loads without problems
   std::vector<Remark> remarks;
 };
 
-// Each job becomes a task that is due in the same minutes and runs the same command with the same
-// variables. What has no exact equivalent is left out, and remarked.
+// Each job becomes a task that is due at the same minutes and runs the same command with the same
+// variables. Anything without an exact equivalent is left out, with a remark.
 [[nodiscard]] Import import_crontab(std::string_view text, const ImportOptions& options);
 
 }  // namespace dutiful

@@ -58,16 +58,16 @@ MAILTO=ops@example.com
 
   EXPECT_EQ(import.task_file, R"CRON(# Imported from /etc/crontab by dutiful import-crontab.
 #
-# What is not as with cron: a run that was missed while nothing ran the tasks is made up for,
-# once; a task never runs twice at the same time; nobody is mailed; where the clocks are set
-# forward or back, a minute that does not exist is skipped, and one that comes twice runs twice.
+# Unlike cron, dutiful makes up for missed runs with one run, never runs a task twice at the
+# same time, and sends no mail. A minute that does not exist because clocks are set forward is
+# skipped; a minute that occurs twice because they are set back runs twice.
 
 [defaults]
-retry = "366d"  # cron never retries: the next run comes before this delay is over
+retry = "366d"  # cron never retries: the next run is due before this delay ends
 environment = { MAILTO = "ops@example.com", PATH = "/usr/sbin:/usr/bin", SHELL = "/bin/sh" }
 
 # Debian's
-# No equivalent: nobody is mailed; dutiful history shows what a run wrote.
+# No equivalent: dutiful sends no mail; dutiful history shows the output of runs.
 # MAILTO=ops@example.com
 
 # 17 *	* * *	root	cd / && run-parts --report /etc/cron.hourly
@@ -86,12 +86,12 @@ run = '/srv/shop/cron.sh --date "$(date +%F)"'
 user = "www-data"
 directory = "/var/www"
 
-# No equivalent: @reboot is no time; a unit of systemd can run it at boot.
+# No equivalent: @reboot is not a time; use a systemd unit to run it at boot.
 # @reboot root /opt/at-boot
 )CRON");
   EXPECT_THAT(remarks_of(import),
-              ElementsAre("4: nobody is mailed; dutiful history shows what a run wrote",
-                          "8: @reboot is no time; a unit of systemd can run it at boot"));
+              ElementsAre("4: dutiful sends no mail; dutiful history shows the output of runs",
+                          "8: @reboot is not a time; use a systemd unit to run it at boot"));
 }
 
 TEST(ImportCrontab, tasks_have_what_cron_gives_to_commands) {
@@ -109,13 +109,13 @@ TEST(ImportCrontab, tasks_have_what_cron_gives_to_commands) {
                           Pair("SHELL", "/bin/sh")));
 }
 
-TEST(ImportCrontab, a_home_that_nobody_knows_is_remarked) {
+TEST(ImportCrontab, an_unknown_home_directory_is_remarked) {
   const Import import = import_crontab("@daily nobody-here x\n", system_form);
   EXPECT_THAT(tasks_of(import), SizeIs(1));
   EXPECT_THAT(
       remarks_of(import),
-      ElementsAre("1: the user \"nobody-here\"'s home directory, where cron runs it, is not "
-                  "known here"));
+      ElementsAre("1: cron runs it in the home directory of user \"nobody-here\", which is unknown "
+                  "on this host"));
 }
 
 TEST(ImportCrontab, another_shell_runs_the_commands_below) {
@@ -154,7 +154,7 @@ TEST(ImportCrontab, a_leap_day_may_be_eight_years_away) {
   EXPECT_EQ(tasks[1].retry_delay, 24h * 366);
 }
 
-TEST(ImportCrontab, what_all_tasks_share_stands_in_the_defaults) {
+TEST(ImportCrontab, settings_that_all_tasks_share_are_in_the_defaults) {
   const Import import = import_crontab("@daily root a\n@hourly root b\n", system_form);
   EXPECT_THAT(import.task_file, HasSubstr("user = \"root\"\ndirectory = \"/root\"\nenvironment"));
   const auto tasks = tasks_of(import);
@@ -185,12 +185,12 @@ TEST(TomlText, strings_take_the_better_quotes) {
   EXPECT_EQ(toml_string("a\n\t\x01\x7f\""), "\"a\\n\\t\\u0001\\u007F\\\"\"");
 }
 
-TEST(TomlText, comments_hold_backslashes_and_tabs_and_nothing_worse) {
+TEST(TomlText, comments_may_contain_backslashes_and_tabs) {
   EXPECT_EQ(toml_comment(""), "#");
   EXPECT_EQ(toml_comment("a\\\tb\nc\xff"), "# a\\\tb\\nc\\xff");
 }
 
-// Pieces of crontabs, and what is none.
+// Pieces of crontabs, valid and invalid.
 rc::Gen<std::string> piece() {
   return rc::gen::oneOf(rc::gen::element<std::string>("\n",
                                                       "* * * * * ",

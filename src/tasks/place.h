@@ -1,4 +1,4 @@
-// Where in a file something stands.
+// Places in a file.
 #pragma once
 
 #include <cstddef>
@@ -16,10 +16,10 @@ struct Place {
   friend bool operator==(const Place&, const Place&) = default;
 };
 
-// tasks.toml:3:8, as compilers have it.
+// tasks.toml:3:8, as compilers write it.
 [[nodiscard]] std::string place_in(const std::string& file, Place place);
 
-// The place of the character that begins at that offset of the text.
+// The place of the character at that offset of the text.
 [[nodiscard]] Place place_at(std::string_view text, std::size_t offset);
 
 }  // namespace dutiful

@@ -53,7 +53,7 @@ class Loader {
       if (key.str() == "name" || key.str() == "cron") {
         problems_.refuse_shape(
             place_of(key.source()),
-            "[defaults] cannot hold " + quote(key.str()) + "; every task has its own",
+            "[defaults] cannot contain " + quote(key.str()) + "; set it in each task",
             std::string{key.str()});
       } else if (!settings_.read(key.str(), value, defaults_)) {
         problems_.refuse_key(key, "[defaults]", std::span{task_keys}.subspan(2));
@@ -68,7 +68,7 @@ class Loader {
       const RegistrationsNotArrayError error;
       problems_.add(node,
                     std::string{error.what()} + "; task is " + describe(node) +
-                        ", write [[task]] above every task",
+                        "; begin each task with [[task]]",
                     error);
       return;
     }
@@ -82,7 +82,7 @@ class Loader {
         problems_.add(task,
                       std::string{error.what()} + "; task " + std::to_string(i + 1) + " is " +
                           describe(task) +
-                          ", write [[task]] and below it name, cron, run and retry",
+                          "; begin it with [[task]], followed by name, cron, run and retry",
                       error);
       }
     }
@@ -122,11 +122,11 @@ class Loader {
     const auto miss = [&](const std::string& what) {
       problems_.refuse_shape(task.place, who + " has no " + what, text_of_keys(table));
     };
-    if (!table.contains("name")) miss("name; write name = \"…\"");
-    if (!table.contains("cron")) miss("cron expression; write one such as cron = \"15 3 * * 1-5\"");
-    if (!table.contains("run") && !in_defaults("run")) miss("command; write run = \"…\"");
+    if (!table.contains("name")) miss("name; add name = \"…\"");
+    if (!table.contains("cron")) miss("cron expression; add one such as cron = \"15 3 * * 1-5\"");
+    if (!table.contains("run") && !in_defaults("run")) miss("command; add run = \"…\"");
     if (!table.contains("retry") && !in_defaults("retry"))
-      miss("retry delay; write one such as retry = \"5m\", here or in [defaults]");
+      miss("retry delay; add one such as retry = \"5m\" to the task or to [defaults]");
   }
 
   void check_length(std::string_view key,
@@ -136,21 +136,21 @@ class Loader {
     if (text.size() <= bytes_max) return;
     problems_.refuse_value(key,
                            node,
-                           std::string{key} + " has " + std::to_string(text.size()) +
-                               " bytes; it may have at most " + std::to_string(bytes_max));
+                           std::string{key} + " is " + std::to_string(text.size()) +
+                               " bytes long; the maximum is " + std::to_string(bytes_max));
   }
 
   void read_name(const toml::node& node, std::string& name) {
-    const std::string* read = settings_.read_filled("name", node, "every task needs one");
+    const std::string* read = settings_.read_filled("name", node, "every task needs a name");
     if (read == nullptr) return;
     name = *read;
     check_length("name", node, name, task_name_max);
     const auto [first, is_new] = names_.try_emplace(name, place_of(node.source()));
     if (is_new) return;
     problems_.add(node,
-                  "Task with name " + quote(name) + " is already scheduled, at line " +
+                  "Task with name " + quote(name) + " is already scheduled at line " +
                       std::to_string(first->second.line) + ", column " +
-                      std::to_string(first->second.column) + "; every task needs its own name",
+                      std::to_string(first->second.column) + "; names must be unique",
                   ScheduleDuplicateTaskError{name});
   }
 
@@ -181,13 +181,13 @@ class Loader {
   std::unordered_map<std::string, Place> names_;
 };
 
-// What the TOML library says, and what it does not.
+// The message of the TOML library, with a remedy if one is known.
 std::string explain(std::string_view description) {
   if (description.find("TOML_MAX_NESTED_VALUES") != std::string_view::npos)
     return "values nest too deeply; a task file needs no more than three levels";
-  std::string message = on_one_line(description);  // it has escaped what it quotes
+  std::string message = on_one_line(description);  // the library escapes what it quotes
   if (description.find("integer") != std::string_view::npos)
-    message += "; a string, a duration such as \"5m\" too, needs quotes";
+    message += "; strings need quotes, including durations such as \"5m\"";
   return message;
 }
 

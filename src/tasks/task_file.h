@@ -1,4 +1,4 @@
-// A file of tasks: TOML in, tasks or problems out.
+// Task files: TOML in, tasks or problems out.
 #pragma once
 
 #include <cstddef>
@@ -15,43 +15,42 @@
 
 namespace dutiful {
 
-// A task as the file has it, with what [defaults] adds.
+// A task of the file, with the settings of [defaults].
 struct TaskDefinition {
   std::string name{};
   std::string cron{};
   Duration retry_delay{};
-  Duration time_limit{};  // zero: none
+  Duration time_limit{};  // zero: no limit
   Command command{};
   Place place{};                   // where the task begins
-  bool command_is_shared = false;  // it stands in [defaults]
+  bool command_is_shared = false;  // it is in [defaults]
 };
 
-// Something that is wrong, and what to write instead. The message is one line that is fit to be
-// shown, whatever the file holds.
+// A problem of a task file. The message says what is wrong and what to write instead; it is one
+// printable line, whatever the file holds.
 struct Problem {
   Place place{};
   std::string message{};
 
-  // The error that a scheduler would have thrown for such a list: its name in the specification
-  // (RULES E), which lives for ever, and its details. Empty where the text is no TOML.
+  // The error that a scheduler would throw for such a list: its name in the specification (RULES
+  // E), which is a literal, and its details. Empty if the text is not TOML.
   std::string_view error{};
-  std::optional<std::size_t> registration_index{};  // of the task, from 0; none: of no single task
-  // What stands there, as text: a string as it is, a table or an array as those words. Of a key
-  // that is missing: the keys that there are.
+  std::optional<std::size_t> registration_index{};  // of the task, from 0; none: no single task
+  // The value at that place, as text: a string as it is, a table as "a table". For a missing key:
+  // the keys that are present.
   std::optional<std::string> received{};
-  std::vector<ErrorField> details{};  // the rest
+  std::vector<ErrorField> details{};  // the other details
 };
 
-// The tasks of a file, or everything that is wrong with it: where there is a problem, there are no
-// tasks.
+// The tasks of a file, or all of its problems: if there is a problem, there are no tasks.
 struct TaskFile {
   std::vector<TaskDefinition> tasks;  // in the order of the file
   std::vector<Problem> problems;      // in the order of the file
 };
 
-// Reads a task file; docs/man/dutiful-tasks.5 says what it may hold. Whatever the text, the answer
-// is tasks that a scheduler accepts, or problems. Of faults in the TOML itself only the first is
-// found, and none of those that a task may have besides.
+// Reads a task file; docs/man/dutiful-tasks.5 describes the format. Any text yields either tasks
+// that a scheduler accepts or problems. If the text is not TOML, only its first syntax error is
+// reported.
 [[nodiscard]] TaskFile parse_task_file(std::string_view text);
 
 }  // namespace dutiful

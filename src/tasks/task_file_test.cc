@@ -31,7 +31,7 @@ std::vector<std::string> problems(std::string_view text) {
   return out;
 }
 
-// A good task, with other lines below.
+// A valid task, followed by other lines.
 std::string task_with(std::string_view lines) {
   return std::string{"[[task]]\nname = \"a\"\ncron = \"* * * * *\"\n"}.append(lines) + '\n';
 }
@@ -118,7 +118,7 @@ environment = { A = "default", B = "default" }
                      .user = "nobody"}));
 }
 
-TEST(TaskFile, all_ways_of_writing_toml_will_do) {
+TEST(TaskFile, accepts_every_notation_of_toml) {
   EXPECT_THAT(problems("task = [{name='a', cron='* * * * *', run='''true''', retry='1m'}]"),
               IsEmpty());
   const TaskFile file =
@@ -127,7 +127,7 @@ TEST(TaskFile, all_ways_of_writing_toml_will_do) {
   EXPECT_THAT(file.tasks[0].command.environment, ElementsAre(std::pair{"A", "1"}));
 }
 
-TEST(TaskFile, every_problem_is_told_in_the_order_of_the_file) {
+TEST(TaskFile, reports_every_problem_in_the_order_of_the_file) {
   EXPECT_THAT(
       problems(R"([defaults]
 nme = "x"
@@ -147,29 +147,30 @@ retry = "5 mn"
 [[tasks]]
 name = "b"
 )"),
-      ElementsAre("2:1: unknown key \"nme\"; [defaults] has run, retry, timeout, directory, "
-                  "environment, user",
-                  "3:1: [defaults] cannot hold \"cron\"; every task has its own",
-                  "4:11: timeout must be a duration in quotes, such as \"5m\", not the integer 5",
-                  AllOf(StartsWith("8:8: Invalid cron expression \"*/15 * * * *\": minute field "),
-                        EndsWith("use 0,15,30,45")),
-                  "9:7: run is empty; write a command such as run = \"make report\"",
-                  "10:9: retry \"5 mn\" is not a duration; write whole numbers with d, h, m, s or "
-                  "ms, the largest first: 0s, 250ms, 30s, 5m, 1h30m, 1d",
-                  StartsWith("12:1: task \"a\" has no cron expression"),
-                  StartsWith("12:1: task \"a\" has no command"),
-                  StartsWith("12:1: task \"a\" has no retry delay"),
-                  "13:10: Task with name \"a\" is already scheduled, at line 7, column 8; every "
-                  "task needs its own name",
-                  "14:3: unknown key \"corn\"; did you mean \"cron\"?",
-                  "16:3: unknown key \"tasks\"; did you mean \"task\"?"));
+      ElementsAre(
+          "2:1: unknown key \"nme\"; [defaults] has the keys run, retry, timeout, directory, "
+          "environment, user",
+          "3:1: [defaults] cannot contain \"cron\"; set it in each task",
+          "4:11: timeout must be a duration in quotes, such as \"5m\", not the integer 5",
+          AllOf(StartsWith("8:8: Invalid cron expression \"*/15 * * * *\": minute field "),
+                EndsWith("use 0,15,30,45")),
+          "9:7: run is empty; write a command such as run = \"make report\"",
+          "10:9: retry \"5 mn\" is not a duration; write whole numbers with d, h, m, s or "
+          "ms, the largest first: 0s, 250ms, 30s, 5m, 1h30m, 1d",
+          StartsWith("12:1: task \"a\" has no cron expression"),
+          StartsWith("12:1: task \"a\" has no command"),
+          StartsWith("12:1: task \"a\" has no retry delay"),
+          "13:10: Task with name \"a\" is already scheduled at line 7, column 8; "
+          "names must be unique",
+          "14:3: unknown key \"corn\"; did you mean \"cron\"?",
+          "16:3: unknown key \"tasks\"; did you mean \"task\"?"));
 }
 
-TEST(TaskFile, what_the_parser_has_escaped_stays_as_it_is) {
+TEST(TaskFile, does_not_escape_messages_of_the_parser_twice) {
   EXPECT_THAT(problems("a = \n"), ElementsAre(EndsWith(R"(saw '\n')")));
 }
 
-TEST(TaskFile, a_task_without_anything_misses_everything) {
+TEST(TaskFile, reports_every_missing_key_of_an_empty_task) {
   EXPECT_THAT(problems("[[task]]"),
               ElementsAre(HasSubstr("has no name"),
                           HasSubstr("has no cron expression"),
@@ -177,20 +178,20 @@ TEST(TaskFile, a_task_without_anything_misses_everything) {
                           AllOf(HasSubstr("has no retry delay"), HasSubstr("[defaults]"))));
 }
 
-TEST(TaskFile, a_faulty_default_is_told_once) {
+TEST(TaskFile, reports_a_faulty_default_once) {
   EXPECT_THAT(problems("[defaults]\nretry = 5\n" + task_with("run = 'true'")),
               ElementsAre(StartsWith("2:9: retry must be")));
 }
 
-TEST(TaskFile, E_tasks_that_are_no_array_are_told_by_their_error) {
+TEST(TaskFile, E_tasks_that_are_not_an_array_are_a_RegistrationsNotArrayError) {
   EXPECT_THAT(problems("[task]\nname = 'a'"),
-              ElementsAre("1:1: Registrations must be an array; task is a table, write [[task]] "
-                          "above every task"));
+              ElementsAre("1:1: Registrations must be an array; task is a table; begin each task "
+                          "with [[task]]"));
   EXPECT_THAT(problems("task = 'a'"),
               ElementsAre(StartsWith("1:8: Registrations must be an array; task is the string")));
 }
 
-TEST(TaskFile, E_a_task_that_is_no_table_is_told_by_its_error) {
+TEST(TaskFile, E_a_task_that_is_not_a_table_is_a_RegistrationShapeError) {
   EXPECT_THAT(
       problems("task = [5, {name='a', cron='* * * * *', run='x', retry='1m'}, ['b', 1.5]]"),
       ElementsAre(AllOf(StartsWith("1:9: Invalid registration shape: expected [string, string, "
@@ -199,7 +200,8 @@ TEST(TaskFile, E_a_task_that_is_no_table_is_told_by_its_error) {
                   HasSubstr("task 3 is an array")));
 }
 
-// "RegistrationShapeError 0: 5": the error of each problem, the task's index and what it was given.
+// "RegistrationShapeError 0: 5": the error of each problem, the task's index and the value
+// received.
 std::vector<std::string> errors(std::string_view text) {
   std::vector<std::string> out;
   for (const Problem& problem : parse_task_file(text).problems) {
@@ -236,7 +238,7 @@ TEST(TaskFile, E_a_wrong_type_or_a_missing_key_is_a_RegistrationShapeError) {
               ElementsAre("RegistrationShapeError 0: 7", "RegistrationShapeError 0: 5 mn"));
 }
 
-TEST(TaskFile, E_what_belongs_to_no_task_has_no_index) {
+TEST(TaskFile, E_a_problem_outside_of_tasks_has_no_index) {
   EXPECT_THAT(errors("tsk = 1\n[defaults]\nretry = 5\ncron = '* * * * *'\nusr = 'a'\n"),
               ElementsAre("RegistrationShapeError -: tsk",
                           "RegistrationShapeError -: 5",
@@ -246,7 +248,7 @@ TEST(TaskFile, E_what_belongs_to_no_task_has_no_index) {
   EXPECT_THAT(errors("a = \n"), ElementsAre(" -: none"));
 }
 
-TEST(TaskFile, E_a_value_that_a_scheduler_refuses_has_its_error_with_its_details) {
+TEST(TaskFile, E_a_value_that_a_scheduler_rejects_has_its_error_and_details) {
   const auto details = [](std::string_view text) {
     std::vector<std::string> out;
     for (const Problem& problem : parse_task_file(text).problems) {
@@ -281,7 +283,7 @@ TEST(TaskFile, E_a_value_that_a_scheduler_refuses_has_its_error_with_its_details
               ElementsAre("field=name", "value=", StartsWith("reason=name is empty")));
 }
 
-TEST(TaskFile, values_of_variables_are_shown_nowhere) {
+TEST(TaskFile, never_shows_values_of_variables) {
   for (const Problem& problem :
        parse_task_file(task_with("environment.TOKEN = \"secret\\u0000\"")).problems) {
     EXPECT_THAT(problem.message + problem.received.value_or(""), testing::Not(HasSubstr("secret")));
@@ -290,7 +292,7 @@ TEST(TaskFile, values_of_variables_are_shown_nowhere) {
   }
 }
 
-TEST(TaskFile, types_are_told_apart) {
+TEST(TaskFile, messages_name_the_type_of_a_value) {
   const auto wrong = [](const std::string& line) {
     return problems(task_with("run = 'true'\nretry = '1m'\n" + line));
   };
@@ -312,20 +314,20 @@ TEST(TaskFile, types_are_told_apart) {
 
 TEST(TaskFile, names_are_not_empty) {
   EXPECT_THAT(problems("[[task]]\nname=''\ncron='* * * * *'\nrun='true'\nretry='1m'"),
-              ElementsAre("2:6: name is empty; every task needs one"));
+              ElementsAre("2:6: name is empty; every task needs a name"));
 }
 
-// E: what initialize() would refuse.
-TEST(TaskFile, names_and_expressions_have_an_end) {
+// E: values that initialize() would reject.
+TEST(TaskFile, names_and_expressions_have_a_maximum_length) {
   const auto of_length = [](std::size_t name, std::size_t cron) {
     return problems("[[task]]\nname = '" + std::string(name, 'x') + "'\ncron = '* * * * *" +
                     std::string(cron - 9, ' ') + "'\nrun = 'true'\nretry = '1m'\n");
   };
   EXPECT_THAT(of_length(1024, 1024), IsEmpty());
   EXPECT_THAT(of_length(1025, 1024),
-              ElementsAre("2:8: name has 1025 bytes; it may have at most 1024"));
+              ElementsAre("2:8: name is 1025 bytes long; the maximum is 1024"));
   EXPECT_THAT(of_length(1024, 2000),
-              ElementsAre("3:8: cron has 2000 bytes; it may have at most 1024"));
+              ElementsAre("3:8: cron is 2000 bytes long; the maximum is 1024"));
 }
 
 TEST(TaskFile, commands_are_not_empty) {
@@ -341,7 +343,7 @@ TEST(TaskFile, commands_are_not_empty) {
   EXPECT_THAT(run("5"), ElementsAre(HasSubstr("a string for /bin/sh or an array of strings")));
 }
 
-TEST(TaskFile, durations_are_neither_negative_nor_endless) {
+TEST(TaskFile, durations_are_not_negative_and_have_a_maximum) {
   const auto retry = [](const std::string& value) {
     return problems(task_with("run = 'true'\nretry = " + value));
   };
@@ -349,12 +351,12 @@ TEST(TaskFile, durations_are_neither_negative_nor_endless) {
               ElementsAre("5:9: Retry delay must be non-negative: retry \"-5m\" is negative; write "
                           "0s or more"));
   EXPECT_THAT(retry("'99999999999d'"), ElementsAre(HasSubstr("longer than a hundred years")));
-  EXPECT_THAT(retry("5m"), ElementsAre(HasSubstr("needs quotes")));
+  EXPECT_THAT(retry("5m"), ElementsAre(HasSubstr("strings need quotes")));
   EXPECT_THAT(problems(task_with("run = 'true'\nretry = '1m'\ntimeout = '-1s'")),
               ElementsAre("6:11: timeout \"-1s\" is negative; write 0s or more"));
 }
 
-TEST(TaskFile, nul_characters_reach_no_command) {
+TEST(TaskFile, rejects_nul_characters) {
   for (const char* line : {"name = \"\\u0000\"",
                            "run = \"a\\u0000b\"",
                            "run = [\"a\", \"\\u0000\"]",
@@ -367,12 +369,12 @@ TEST(TaskFile, nul_characters_reach_no_command) {
   }
 }
 
-TEST(TaskFile, environment_holds_strings_under_names_that_the_system_takes) {
+TEST(TaskFile, environment_has_valid_names_and_string_values) {
   const auto environment = [](const std::string& value) {
     return problems(task_with("run = 'true'\nretry = '1m'\nenvironment = " + value));
   };
   EXPECT_THAT(environment("{ '' = 'a' }"),
-              ElementsAre(StartsWith("6:17: environment cannot hold")));
+              ElementsAre(StartsWith("6:17: environment has an invalid variable name")));
   EXPECT_THAT(environment("{ 'A=B' = 'a' }"), ElementsAre(HasSubstr("\"A=B\"")));
   EXPECT_THAT(environment("{ PORT = 80 }"),
               ElementsAre("6:24: environment variable PORT must be a string, not the integer 80"));
@@ -386,20 +388,20 @@ TEST(TaskFile, syntax_errors_have_their_place) {
   EXPECT_THAT(problems("[[.task]]"), ElementsAre(StartsWith("1:3: ")));
   EXPECT_THAT(problems("[[task]\n"), ElementsAre(StartsWith("1:8: ")));
   EXPECT_THAT(problems("\n\n\xff"),
-              ElementsAre("3:1: the byte \\xff is not UTF-8; save the file in that encoding"));
+              ElementsAre("3:1: byte \\xff is not UTF-8; save the file as UTF-8"));
   EXPECT_THAT(problems(std::string_view{"a\0", 2}), SizeIs(1));
   EXPECT_THAT(problems("[defaults]\n[defaults]"), ElementsAre(HasSubstr("cannot redefine")));
   EXPECT_THAT(problems("[[task]]\nname='a'\nname='b'"), ElementsAre(StartsWith("3:")));
 }
 
-TEST(TaskFile, lines_may_be_joined_before_any_character) {
+TEST(TaskFile, a_backslash_may_join_lines_before_any_character) {
   const TaskFile file =
       parse_task_file(task_with("retry = '1m'\nrun = \"\"\"echo \\\n  é ö\"\"\""));
   ASSERT_THAT(file.tasks, SizeIs(1));
   EXPECT_EQ(file.tasks[0].command.arguments.back(), "echo é ö");
 }
 
-TEST(TaskFile, deep_nesting_is_refused_before_it_overflows_the_stack) {
+TEST(TaskFile, rejects_deep_nesting_before_it_overflows_the_stack) {
   const auto repeat = [](std::string_view text, int times) {
     std::string out;
     for (int i = 0; i < times; ++i) out += text;
@@ -428,7 +430,7 @@ TEST(TaskFile, ten_thousand_tasks_are_read) {
   EXPECT_EQ(file.tasks.back().name, "task 9999");
 }
 
-// A line of a task file, mostly right.
+// A line of a task file, usually valid.
 rc::Gen<std::string> line() {
   return rc::gen::element<std::string>("[[task]]",
                                        "[defaults]",

@@ -13,7 +13,7 @@ namespace {
 using Words = std::vector<std::string_view>;
 using namespace std::string_view_literals;
 
-// They only prepare what comes behind the next && or ;.
+// These only prepare for the command after the next && or ;.
 constexpr std::array preparations{"cd"sv,
                                   "test"sv,
                                   "["sv,
@@ -30,7 +30,7 @@ constexpr std::array preparations{"cd"sv,
                                   "if"sv,
                                   "mkdir"sv,
                                   "unset"sv};
-// They run what stands behind them.
+// These run the command that follows them.
 constexpr std::array wrappers{"nice"sv,
                               "ionice"sv,
                               "nohup"sv,
@@ -47,7 +47,7 @@ constexpr std::array wrappers{"nice"sv,
                               "taskset"sv,
                               "then"sv,
                               "do"sv};
-// They do whatever their file says.
+// These run a script.
 constexpr std::array interpreters{"sh"sv,
                                   "bash"sv,
                                   "dash"sv,
@@ -63,7 +63,7 @@ constexpr std::array interpreters{"sh"sv,
                                   "java"sv,
                                   "Rscript"sv,
                                   "python3"sv};
-// They say little without the last of their words.
+// These say little without their last argument.
 constexpr std::array talkers{
     "run-parts"sv, "systemctl"sv, "service"sv, "make"sv, "docker"sv, "git"sv, "npm"sv};
 constexpr std::array extensions{".sh"sv, ".py"sv, ".pl"sv, ".php"sv, ".rb"sv, ".js"sv, ".jar"sv};
@@ -93,8 +93,8 @@ Words split(std::string_view text, std::string_view at) {
   return parts;
 }
 
-// The words of a simple command from its program on: assignments, wrappers and their options cut
-// off.
+// The words of a simple command from its program on, without assignments, wrappers and the options
+// of wrappers.
 std::span<const std::string_view> strip_wrappers(std::span<const std::string_view> words) {
   bool wrapped = false;
   while (!words.empty()) {
@@ -102,7 +102,7 @@ std::span<const std::string_view> strip_wrappers(std::span<const std::string_vie
     const bool option = wrapped && (word.starts_with('-') || is_digit(word[0]));
     if (is_one_of(base(word), wrappers)) {
       wrapped = true;
-      // The lock comes first.
+      // The lock file comes before the command.
       if (base(word) == "flock") {
         words = words.subspan(1);
         while (!words.empty() && words[0].starts_with('-')) words = words.subspan(1);
@@ -125,7 +125,7 @@ std::string_view without_extension(std::string_view name) {
   return name;
 }
 
-// Only characters that need no quotes anywhere, and not too many.
+// Keeps only characters that never need quotes, and at most 40 of them.
 std::string clean(std::string_view text) {
   std::string out;
   for (const char c : text) {

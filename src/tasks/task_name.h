@@ -6,8 +6,8 @@
 
 namespace dutiful {
 
-// What a shell command is mostly about: the program that does the work, or the script that an
-// interpreter runs. Letters, digits, `.`, `_` and `-`; never empty.
+// The program that does the work of a shell command, or the script that an interpreter runs. Has
+// only letters, digits, `.`, `_` and `-`, and is never empty.
 //
 //   cd /srv && nice -n 19 ./backup.sh --full   ->  backup
 //   /usr/bin/php /srv/shop/artisan schedule    ->  artisan

@@ -6,7 +6,7 @@
 namespace dutiful {
 namespace {
 
-TEST(TaskName, is_what_the_command_is_about) {
+TEST(TaskName, is_the_program_that_does_the_work) {
   struct Row {
     const char* command;
     const char* name;

@@ -67,7 +67,7 @@ void TaskProblems::refuse_key(const toml::key& key,
   if (const std::string_view meant = nearest(key.str(), known); !meant.empty()) {
     message.append("did you mean ").append(quote(meant)).append("?");
   } else {
-    message.append(owner).append(" has ");
+    message.append(owner).append(" has the keys ");
     for (std::size_t i = 0; i < known.size(); ++i)
       message.append(i == 0 ? "" : ", ").append(known[i]);
   }

@@ -28,12 +28,12 @@ bool SettingsReader::read(std::string_view key, const toml::node& node, TaskSett
   } else if (key == "timeout") {
     read_duration(key, node, settings.time_limit);
   } else if (key == "directory") {
-    const auto* directory = read_filled(key, node, "leave it out for the daemon's own");
+    const auto* directory = read_filled(key, node, "remove it to use the daemon's directory");
     if (directory != nullptr) settings.directory = *directory;
   } else if (key == "environment") {
     read_environment(node, settings.environment);
   } else if (key == "user") {
-    const auto* user = read_filled(key, node, "leave it out for the daemon's own");
+    const auto* user = read_filled(key, node, "remove it to run as the daemon's user");
     if (user != nullptr) settings.user = *user;
   } else {
     return false;
@@ -52,11 +52,11 @@ const std::string* SettingsReader::read_string(std::string_view key,
     return nullptr;
   }
   if (string->get().find('\0') != std::string::npos) {
-    // The value is not shown: it may be that of a variable, and so a secret.
+    // The value is not shown, because that of a variable may be a secret.
     problems_.refuse_value(
         key,
         place_of(node.source()),
-        std::string{key} + " holds a NUL character, which the system cannot take",
+        std::string{key} + " contains a NUL character, which the system does not accept",
         "a string with a NUL character");
     return nullptr;
   }
@@ -100,7 +100,7 @@ void SettingsReader::read_arguments(const toml::array& words, std::vector<std::s
     if (argument == nullptr) continue;
     if (argument->empty() && &word == words.get(0))
       problems_.refuse_value(
-          "run", word, "run begins with an empty string; write the program first");
+          "run", word, "run begins with an empty string; the first element must be the program");
     read.push_back(*argument);
   }
   arguments = std::move(read);
@@ -142,8 +142,8 @@ void SettingsReader::read_environment(const toml::node& node,
         name.find('\0') != std::string_view::npos) {
       problems_.refuse_value("environment",
                              place_of(key.source()),
-                             "environment cannot hold a variable " + quote(name) +
-                                 "; a name is not empty and has no '=' and no NUL character",
+                             "environment has an invalid variable name " + quote(name) +
+                                 "; a name must not be empty or contain '=' or a NUL character",
                              std::string{name});
       continue;
     }

@@ -10,9 +10,9 @@
 
 #include <unistd.h>
 
-#include "commands/account.h"
 #include "commands/environment.h"
 #include "commands/search_path.h"
+#include "commands/user_account.h"
 #include "cron/cause.h"
 #include "text/quote.h"
 #include "time/iso8601.h"
@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The task's runs from now on that the clocks will jump over, as far as its shown runs reach.
+// The first minute of the expression that the clocks will skip before the last run that is shown.
 std::optional<CivilMinute> find_swallowed(const CronExpression& cron,
                                           const Calendar& calendar,
                                           Instant now) {
@@ -46,7 +46,7 @@ class WarningSearch::Impl {
   Impl(std::span<const TaskDefinition> tasks, Calendar calendar, Instant now)
       : left_(tasks), calendar_(std::move(calendar)), now_(now) {
     if (tasks.empty())
-      warnings_.push_back({.message = "there is no task; write one below [[task]]"});
+      warnings_.push_back({.message = "the file has no tasks; add one with [[task]]"});
   }
 
   void step() {
@@ -78,12 +78,12 @@ class WarningSearch::Impl {
       warn("is never due: " + no_occurrence(cron, task_->cron, Direction::next));
     } else if (const auto minute = find_swallowed(cron, calendar_, now_)) {
       warn("will not run at " + format_minute(*minute) +
-           ": the clocks are set forward and jump over that minute");
+           ": that minute does not exist, because clocks are set forward");
     }
   }
 
   void examine_sameness() {
-    if (task_->command_is_shared) return;  // which is on purpose
+    if (task_->command_is_shared) return;  // shared on purpose
     const Command& command = task_->command;
     const auto [first, is_new] = commands_.try_emplace(
         std::tuple{command.arguments, command.directory, command.environment, command.user}, task_);
@@ -96,27 +96,28 @@ class WarningSearch::Impl {
     const std::string& user = task_->command.user;
     const auto [known, is_new] = users_.try_emplace(user);
     if (is_new) known->second = trouble_with(user);
-    if (!known->second.empty()) warn("runs as the user " + quote(user) + ", " + known->second);
+    if (!known->second.empty()) warn("runs as user " + quote(user) + ", " + known->second);
   }
 
-  // Why a command cannot run as that user; empty where it can. May take long: a host may ask others
-  // about its users.
+  // Why a command cannot run as that user; empty if it can. May take long, because the host may ask
+  // a server about its users.
   static std::string trouble_with(const std::string& user) {
     try {
       const auto account = find_account(user);
-      if (!account) return "whom this host does not know";
-      return geteuid() == 0 || geteuid() == account->user ? "" : "which only root can do";
+      if (!account) return "which does not exist on this host";
+      return geteuid() == 0 || geteuid() == account->user ? "" : "which requires root";
     } catch (const std::system_error& error) {
-      return "who cannot be looked up: " + error.code().message();
+      return "which cannot be looked up: " + error.code().message();
     }
   }
 
   void examine_directory() {
     std::error_code error;
-    if (fs::is_directory(task_->command.directory, error)) return;
-    // What another user may look into is not for us to say.
-    if (error == std::errc::permission_denied) return;
-    warn("runs in the directory " + quote(task_->command.directory) + ", which does not exist");
+    const auto status = fs::status(task_->command.directory, error);
+    // The task's user may be permitted to look into a directory that we are not.
+    if (fs::is_directory(status) || error == std::errc::permission_denied) return;
+    warn("runs in the directory " + quote(task_->command.directory) + ", which " +
+         (fs::exists(status) ? "is not a directory" : "does not exist"));
   }
 
   void examine_program() {
@@ -153,7 +154,7 @@ class WarningSearch::Impl {
   const Calendar calendar_;
   const Instant now_;
   const Environment own_environment_ = daemon_environment();
-  std::map<std::string, std::string> users_;  // what is wrong with each
+  std::map<std::string, std::string> users_;  // why commands cannot run as each; empty: they can
   const TaskDefinition* task_ = nullptr;
   std::map<std::tuple<std::vector<std::string>,
                       std::string,

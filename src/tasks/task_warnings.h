@@ -1,4 +1,4 @@
-// What a task file may hold, but is probably a mistake.
+// Likely mistakes in a valid task file.
 #pragma once
 
 #include <cstddef>
@@ -12,11 +12,11 @@
 
 namespace dutiful {
 
-// How many runs of a task `check` shows, and looks at.
+// How many runs of a task `check` shows and examines.
 inline constexpr int runs_shown = 3;
 
-// Looks for them task by task, at the host as it is now: its users, directories and programs. That
-// may take long where there are many, or where the host has to ask others.
+// Looks for warnings task by task. It checks the users, directories and programs of the host, which
+// may take long if there are many tasks or if the host asks a server about its users.
 class WarningSearch {
  public:
   // The tasks must outlive it.
@@ -25,11 +25,11 @@ class WarningSearch {
   WarningSearch(const WarningSearch&) = delete;
   WarningSearch& operator=(const WarningSearch&) = delete;
 
-  // Looks at the next task.
+  // Examines the next task. Requires !is_done().
   void step();
   [[nodiscard]] bool is_done() const;
-  // Those that were found since the last call, in the order of the tasks; of no tasks, one that
-  // there are none.
+  // The warnings found since the last call, in the order of the tasks. A file without tasks has one
+  // warning, which says so.
   [[nodiscard]] std::vector<Problem> take();
 
  private:
@@ -37,7 +37,7 @@ class WarningSearch {
   std::unique_ptr<Impl> impl_;
 };
 
-// All of them.
+// All warnings.
 [[nodiscard]] std::vector<Problem> find_warnings(std::span<const TaskDefinition> tasks,
                                                  const Calendar& calendar,
                                                  Instant now);

@@ -9,8 +9,8 @@
 namespace dutiful {
 namespace {
 
-// The length of the string that the text begins with, quotes and all. One that does not end is a
-// syntax error, and reaches to the end of its line or of the text.
+// The length of the string that the text begins with, including its quotes. An unterminated string
+// is a syntax error and extends to the end of its line or of the text.
 std::size_t string_length(std::string_view text) {
   const char quote = text[0];
   const bool multiline = text.starts_with(R"(""")") || text.starts_with("'''");
@@ -22,7 +22,7 @@ std::size_t string_length(std::string_view text) {
       return i;
     } else if (text.substr(i).starts_with(end)) {
       i += end.size();
-      // Up to two quotes before the last three belong to what they enclose.
+      // Up to two quotes before the closing three belong to the string.
       for (int more = 0; multiline && more < 2 && i < text.size() && text[i] == quote; ++more) ++i;
       return i;
     }
@@ -30,7 +30,7 @@ std::size_t string_length(std::string_view text) {
   return text.size();
 }
 
-// Where a key gets one part too many; npos where none does.
+// The offset at which a key has one part too many; npos if no key does.
 std::size_t find_long_key(std::string_view text) {
   int parts = 1;
   for (std::size_t i = 0; i < text.size();) {
@@ -55,8 +55,8 @@ std::size_t find_long_key(std::string_view text) {
 std::optional<Problem> guard_toml(std::string_view text) {
   if (const std::size_t offset = find_not_utf8(text); offset != std::string_view::npos) {
     return Problem{.place = place_at(text, offset),
-                   .message = "the byte " + escape(text.substr(offset, 1)) +
-                              " is not UTF-8; save the file in that encoding"};
+                   .message = "byte " + escape(text.substr(offset, 1)) +
+                              " is not UTF-8; save the file as UTF-8"};
   }
   if (const std::size_t offset = find_long_key(text); offset != std::string_view::npos) {
     return Problem{.place = place_at(text, offset),

@@ -1,4 +1,4 @@
-// Keeps from the TOML library what it would stumble over.
+// Rejects texts that the TOML library cannot handle.
 #pragma once
 
 #include <optional>
@@ -8,15 +8,15 @@
 
 namespace dutiful {
 
-// How many parts a key may have, and how deeply values may nest. A task file needs three.
+// How many parts a key may have and how deeply values may nest. A task file needs three.
 inline constexpr int nesting_max = 16;
 
-// Why the library must not see the text:
+// The problem for which the text must not be passed to the library; nothing if it may be:
 //
-// - it has bytes that are not UTF-8, whose place the library gets wrong;
-// - a key has more parts than `nesting_max`: each is a table in the one before, and the library
-//   takes such a chain apart by recursion. (Arrays and inline tables it limits itself.) Found up to
-//   the first syntax error, behind which the library makes no tables.
+// - the text has bytes that are not UTF-8, whose place the library reports wrongly;
+// - a key has more than `nesting_max` parts: each part is a table inside the previous one, and the
+//   library destroys such a chain by recursion. (It limits arrays and inline tables itself.) Only
+//   keys before the first syntax error are found; the library makes no tables after it.
 [[nodiscard]] std::optional<Problem> guard_toml(std::string_view text);
 
 }  // namespace dutiful

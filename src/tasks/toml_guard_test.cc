@@ -11,7 +11,7 @@ std::string repeat(std::string_view text, int times) {
   return out;
 }
 
-TEST(TomlGuard, lets_dots_through_that_do_not_nest) {
+TEST(TomlGuard, accepts_dots_that_do_not_nest) {
   for (const std::string& text :
        {std::string{"\xef\xbb\xbf# é\na = \"é\\\"é\" # ''\nb = 'é\\'\nc = '''é''é'''''\n"},
         std::string{"d = \"\"\"\\\"\"\"é\"\"\"\"\"\ne = \"\"\"\n\\n\\\n a é\"\"\""},
@@ -22,13 +22,13 @@ TEST(TomlGuard, lets_dots_through_that_do_not_nest) {
   }
 }
 
-TEST(TomlGuard, refuses_long_keys) {
+TEST(TomlGuard, rejects_long_keys) {
   const auto problem = guard_toml("\n'é'" + repeat(".a", nesting_max));
   ASSERT_TRUE(problem.has_value());
   EXPECT_EQ(problem->place, (Place{.line = 2, .column = 2U * nesting_max + 2}));
 }
 
-TEST(TomlGuard, refuses_what_is_not_utf8) {
+TEST(TomlGuard, rejects_bytes_that_are_not_utf8) {
   const auto problem = guard_toml("\né\xff");
   ASSERT_TRUE(problem.has_value());
   EXPECT_EQ(problem->place, (Place{.line = 2, .column = 2}));

@@ -47,7 +47,7 @@ std::string toml_key(std::string_view text) {
 }
 
 std::string toml_comment(std::string_view text) {
-  // escape() would double backslashes, and shows tabs, both of which a comment can hold.
+  // Not escape() for all of it: a comment can contain backslashes and tabs as they are.
   std::string out = "#";
   if (!text.empty()) out += ' ';
   while (!text.empty()) {

@@ -231,7 +231,7 @@ TEST_F(DutifulRun, shows_what_a_kill_interrupted_until_it_has_run_again_and_afte
     EXPECT_EQ(status()["served"], true);
     EXPECT_EQ(status()["servedBy"]["process"], daemon.id());
     EXPECT_THAT(run_to_end({"status", "--state", state}).out,
-                testing::StartsWith("served by process " + std::to_string(daemon.id()) + " since"));
+                testing::StartsWith("held by process " + std::to_string(daemon.id()) + " since"));
     ASSERT_EQ(history().size(), 1U);
     EXPECT_EQ(history()[0]["result"], "running");
     EXPECT_EQ(history()[0]["success"], nullptr);
@@ -245,15 +245,15 @@ TEST_F(DutifulRun, shows_what_a_kill_interrupted_until_it_has_run_again_and_afte
   EXPECT_EQ(status()["served"], false);
   EXPECT_EQ(status()["servedBy"], nullptr);
   EXPECT_THAT(run_to_end({"status", "--state", state}).out,
-              AllOf(testing::StartsWith("nobody serves this state: process "),
+              AllOf(testing::StartsWith("no daemon is running on this state: process "),
                     HasSubstr("was killed or crashed"),
-                    HasSubstr("\na     interrupted, will be run again  ")));
+                    HasSubstr("\na     interrupted, will be restarted  ")));
   ASSERT_EQ(history().size(), 1U);
   EXPECT_EQ(history()[0]["result"], "interrupted");
   EXPECT_EQ(history()[0]["success"], false);
   EXPECT_EQ(history()[0]["startedAt"], started);
   EXPECT_THAT(run_to_end({"history", "a", "--state", state}).out,
-              HasSubstr("it will be run again"));
+              HasSubstr("the run will be restarted"));
 
   Process daemon{arguments({"--grace", "0s", "--kill-grace", "50ms"})};  // the next minute may come
   EXPECT_EQ(daemon.await("TaskOrphaned", "a")["lastExecutionTime"], started);
@@ -276,7 +276,7 @@ TEST_F(DutifulRun, shows_what_a_kill_interrupted_until_it_has_run_again_and_afte
   EXPECT_GE(again["latenessMs"], 0);
   EXPECT_EQ(status()["served"], false);
   EXPECT_THAT(run_to_end({"status", "--state", state}).out,
-              testing::StartsWith("nobody serves this state: nothing is run until"));
+              testing::StartsWith("no daemon is running on this state; start one"));
 }
 
 TEST_F(DutifulRun, remembers_the_interrupted_run_of_a_task_that_is_gone) {
@@ -317,10 +317,10 @@ TEST_F(DutifulRun, says_only_what_is_known_of_a_run_whose_end_could_not_be_recor
   }
   const Ended status = run_to_end({"status", "--state", state});
   EXPECT_THAT(status.out,
-              AllOf(Not(HasSubstr("was killed or crashed")), HasSubstr("will be run again")));
+              AllOf(Not(HasSubstr("was killed or crashed")), HasSubstr("will be restarted")));
   EXPECT_THAT(run_to_end({"history", "--state", state}).out,
               HasSubstr("no result was recorded: the daemon was killed or crashed, or could not "
-                        "write its state; it will be run again"));
+                        "write its state; the run will be restarted"));
   write(task("a", "true"));
   Process daemon{arguments({"--log", "human"})};
   daemon.await_text("has no recorded result; starting it again");

@@ -108,7 +108,7 @@ TEST_F(DutifulRun, lets_a_reload_remove_every_task_if_that_was_allowed) {
   daemon.await("TaskRemoved", "a");
   EXPECT_EQ(daemon.await("TaskFileLoaded")["tasks"], 0);
   EXPECT_THAT(daemon.await("TaskFileWarning")["warning"].get<std::string>(),
-              HasSubstr("there is no task"));
+              HasSubstr("the file has no tasks"));
 }
 
 // I7. Nothing is lost where there is nothing.

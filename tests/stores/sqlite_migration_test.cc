@@ -129,9 +129,8 @@ TEST_F(Migration, lets_interrupted_tasks_continue) {
   std::map<std::string, std::pair<Reason, std::uint32_t>> started;
   std::vector<std::uint64_t> fences;
   for (const Start& start : engine.step(now)) {
-    const Core::Task& task = engine.core().task(start.task);
-    started[task.name] = {start.reason, task.progress.attempt};
-    fences.push_back(task.progress.fence);
+    started[start.name] = {start.reason, start.attempt};
+    fences.push_back(start.fence);
   }
   EXPECT_EQ(started,
             (std::map<std::string, std::pair<Reason, std::uint32_t>>{

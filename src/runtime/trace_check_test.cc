@@ -1,0 +1,120 @@
+#include "runtime/trace_check.h"
+
+#include <fstream>
+#include <iterator>
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <dutiful/errors.h>
+
+#include "support/temporary_directory.h"
+
+namespace dutiful {
+namespace {
+
+using testing::HasSubstr;
+
+const std::string event = R"({"at":"2025-03-03T12:00:00.000Z","event":"Crash"})"
+                          "\n";
+
+class TraceCheck : public testing::Test {
+ protected:
+  // Of a file with that text.
+  [[nodiscard]] CheckedTrace check(const std::string& text) const {
+    std::ofstream{file} << text;
+    const int descriptor = open(file.c_str(), O_RDWR | O_CLOEXEC);
+    try {
+      CheckedTrace checked = check_trace(file, descriptor, header);
+      close(descriptor);
+      return checked;
+    } catch (...) {
+      close(descriptor);
+      throw;
+    }
+  }
+
+  [[nodiscard]] std::string refusal(const std::string& text) const {
+    try {
+      return "size " + std::to_string(check(text).size);
+    } catch (const TraceError& error) {
+      return error.what();
+    }
+  }
+  [[nodiscard]] std::string refusal_of(const TraceHeader& there) const {
+    return refusal(to_line(there) + '\n');
+  }
+
+  [[nodiscard]] std::string left() const {
+    std::ifstream in{file, std::ios::binary};
+    return {std::istreambuf_iterator<char>{in}, {}};
+  }
+
+  TraceHeader header{.zone = "UTC"};
+  std::string first = to_line(header) + '\n';
+  TemporaryDirectory directory;
+  std::string file = directory.file("trace.jsonl");
+};
+
+TEST_F(TraceCheck, leaves_whole_lines_and_cuts_off_a_part_of_one) {
+  for (const std::string& whole : {std::string{}, first, first + event, first + event + event}) {
+    for (const std::string& part : {std::string{}, event.substr(0, 20), std::string(9000, 'x')}) {
+      if (whole.empty() && !part.empty()) continue;
+      const CheckedTrace checked = check(whole + part);
+      EXPECT_EQ(checked.size, whole.size());
+      EXPECT_EQ(checked.damage, "");
+      EXPECT_EQ(left(), whole);
+    }
+  }
+}
+
+TEST_F(TraceCheck, takes_a_part_of_the_header_for_an_empty_trace) {
+  EXPECT_EQ(check(first.substr(0, 10)).size, 0);
+  EXPECT_EQ(left(), "");
+}
+
+TEST_F(TraceCheck, finds_zeros_and_leaves_them) {
+  const std::string zeros(512, '\0');
+  const std::string damaged_header = first.substr(0, 25) + "\x01" + first.substr(26);
+  const struct {
+    std::string text;
+    std::string damage;
+  } rows[] = {
+      {zeros + event, "begins with zeros instead of its header"},
+      {damaged_header + event, "is malformed at line 1: "},
+      {first + event + zeros, "ends with zeros instead of its last lines"},
+      {first + event.substr(0, 20) + zeros, "ends with zeros instead of its last lines"},
+  };
+  for (const auto& [text, damage] : rows) {
+    EXPECT_THAT(check(text).damage, HasSubstr(damage));
+    EXPECT_EQ(left(), text);
+  }
+}
+
+TEST_F(TraceCheck, refuses_a_file_that_is_no_trace_and_leaves_it) {
+  for (const std::string precious : {"precious\n", "precious", "first\nsecond"}) {
+    EXPECT_THAT(refusal(precious), HasSubstr("is not a trace, and left as it is"));
+    EXPECT_EQ(left(), precious);
+  }
+}
+
+TEST_F(TraceCheck, refuses_a_trace_of_other_options_and_says_which) {
+  EXPECT_THAT(refusal_of({.zone = "Europe/Berlin"}),
+              HasSubstr("is of a scheduler with other options: the zone is \"Europe/Berlin\" there "
+                        "and \"UTC\" here; use another file"));
+  EXPECT_THAT(refusal_of({.zone = "UTC", .max_concurrent = 5}),
+              HasSubstr("options: max-concurrent is 5 there and 0 here; use"));
+  EXPECT_THAT(
+      refusal_of({.zone = "UTC",
+                  .repeated_minutes = RepeatedMinutes::first_only,
+                  .reinitialize = Reinitialize::reconcile,
+                  .override = Override::keep_history}),
+      HasSubstr("options: the policy of repeated minutes is first_only there and the default here, "
+                "that of a second initialize() is reconcile there and the default here, that of "
+                "overridden tasks is keep_history there and the default here; use"));
+}
+
+}  // namespace
+}  // namespace dutiful
