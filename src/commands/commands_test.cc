@@ -388,7 +388,7 @@ TEST_F(CommandRuns, fail_before_they_begin_where_their_output_cannot_be_watched)
   const EpollFault fault{ENOSPC};
   start(shell("echo here > " + trace));
   EXPECT_EQ(reason_of(wait()),
-            "not started: its output cannot be watched: No space left on device; "
+            "not started: cannot watch its output: No space left on device; "
             "raise fs.epoll.max_user_watches");
   EXPECT_NE(access(trace.c_str(), F_OK), 0);
 }
@@ -446,7 +446,7 @@ TEST_F(CommandRuns, end_before_more_is_read_of_what_others_write) {
 TEST_F(CommandRuns, wait_for_the_gate_and_fail_if_it_never_opens) {
   start(shell("echo ran"));
   commands.end_all();
-  EXPECT_EQ(reason_of(wait()), "not started: the daemon is ending");
+  EXPECT_EQ(reason_of(wait()), "not started: the daemon is stopping");
 }
 
 }  // namespace

@@ -101,7 +101,7 @@ class Driver {
       const auto [task, outcome] = running_.back();
       engine_.end(task, outcome, now_, reason_);
     }
-    const auto started = engine_.step(now_);
+    const auto started = engine_.step(now_).starts;
     const SpareAllocations spare;
     for (const Start& start : started) {
       const int number = ++starts[start.name];
