@@ -38,6 +38,9 @@ function(dutiful_layer name)
 
   if(layer_TESTS)
     add_executable(${name}_tests ${layer_TESTS})
+    # As the layer: a class of a test may derive from a hidden one.
+    set_target_properties(${name}_tests PROPERTIES
+      CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
     target_link_libraries(${name}_tests PRIVATE ${target} dutiful::test_support)
     dutiful_discover_tests(${name}_tests)
   endif()

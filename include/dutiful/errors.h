@@ -1,4 +1,4 @@
-// Every error of the scheduler, by the names of the specification (RULES E).
+// The errors of the scheduler, under their names in the specification (RULES E).
 //
 // The errors of cron expressions and zones are in cron.h and zone.h.
 #pragma once
@@ -14,7 +14,7 @@
 
 namespace dutiful {
 
-// Input that came as data, from a task file or a binding, is not a list of registrations.
+// Dynamic input, such as that of a binding, is not a list of registrations.
 class DUTIFUL_EXPORT RegistrationsNotArrayError : public Error {
  public:
   RegistrationsNotArrayError() : Error("Registrations must be an array") {}
@@ -23,7 +23,7 @@ class DUTIFUL_EXPORT RegistrationsNotArrayError : public Error {
   }
 };
 
-// One of them has the wrong arity or a value of the wrong type.
+// A registration in dynamic input has the wrong number of values, or a value of the wrong type.
 class DUTIFUL_EXPORT RegistrationShapeError : public Error {
  public:
   RegistrationShapeError(std::size_t registration_index, std::string received)
@@ -40,12 +40,12 @@ class DUTIFUL_EXPORT RegistrationShapeError : public Error {
   std::string received_;
 };
 
-// A registration's value is not acceptable: an empty name, a callback that holds nothing. The field
-// is `name`, `cronExpression`, `callback` or `timeLimit`, and the value is text: `null` for such a
+// A value of a registration is invalid, such as an empty name or an empty callback. The field is
+// `name`, `cronExpression`, `callback` or `timeLimit`. The value is a text: `null` for an empty
 // callback, milliseconds for a time limit.
 class DUTIFUL_EXPORT InvalidRegistrationError : public Error {
  public:
-  // The first shows the value; the second names the task instead, and the reason says the rest.
+  // The message of the first shows the value, that of the second the task's name.
   InvalidRegistrationError(std::string field, std::string value, std::string reason);
   InvalidRegistrationError(std::string_view task_name,
                            std::string field,
@@ -65,7 +65,7 @@ class DUTIFUL_EXPORT InvalidRegistrationError : public Error {
   std::string reason_;
 };
 
-// A name stands twice in a list.
+// A list contains a name twice.
 class DUTIFUL_EXPORT ScheduleDuplicateTaskError : public Error {
  public:
   explicit ScheduleDuplicateTaskError(std::string task_name);
@@ -79,7 +79,7 @@ class DUTIFUL_EXPORT ScheduleDuplicateTaskError : public Error {
   std::string task_name_;
 };
 
-// A list holds an expression that is not POSIX cron. The cause is an InvalidCronExpressionError.
+// A list contains an expression that is not POSIX cron. The cause is an InvalidCronExpressionError.
 class DUTIFUL_EXPORT CronExpressionInvalidError : public Error {
  public:
   CronExpressionInvalidError(const std::string& message,
@@ -119,7 +119,7 @@ class DUTIFUL_EXPORT NegativeRetryDelayError : public Error {
   Duration retry_delay_;
 };
 
-// initialize() on a scheduler that is initializing, running or stopping (RULES I4).
+// initialize() was called on a scheduler that is initializing, running or stopping (RULES I4).
 class DUTIFUL_EXPORT SchedulerAlreadyActiveError : public Error {
  public:
   explicit SchedulerAlreadyActiveError(std::string current_state)
@@ -135,7 +135,7 @@ class DUTIFUL_EXPORT SchedulerAlreadyActiveError : public Error {
   std::string current_state_;
 };
 
-// The state is held by another live scheduler (RULES P6); nothing was changed.
+// Another live scheduler holds the state (RULES P6). Nothing was changed.
 class DUTIFUL_EXPORT StateHeldError : public Error {
  public:
   StateHeldError(std::string state, std::string holder);
@@ -149,15 +149,15 @@ class DUTIFUL_EXPORT StateHeldError : public Error {
   std::string holder_;
 };
 
-// The state cannot be read or written: a full disk, a damaged or foreign file, a missing directory.
-// Nothing was changed, unless in_doubt() says otherwise.
+// The state cannot be read or written: the disk is full, the file is damaged or not a state, the
+// directory is missing. Nothing was changed, unless the error is in doubt.
 class DUTIFUL_EXPORT StoreError : public Error {
  public:
   StoreError(std::string state, std::string reason, std::exception_ptr cause = nullptr);
   [[nodiscard]] std::string_view name() const noexcept override { return "StoreError"; }
   [[nodiscard]] std::vector<ErrorField> fields() const override;
-  // The change may or may not have happened, and which is not known until the state is opened
-  // again. Whoever tries the same again is right in both cases.
+  // Whether the change may have happened nevertheless. This is not known until the state is opened
+  // again. To repeat the call is right in both cases.
   [[nodiscard]] virtual bool in_doubt() const noexcept { return false; }
   [[nodiscard]] const std::string& state() const noexcept { return state_; }
   [[nodiscard]] const std::string& reason() const noexcept { return reason_; }
@@ -167,7 +167,7 @@ class DUTIFUL_EXPORT StoreError : public Error {
   std::string reason_;
 };
 
-// The host gives no thread for the scheduler to run on. Nothing was changed.
+// The host cannot start a thread for the scheduler. Nothing was changed.
 class DUTIFUL_EXPORT ThreadError : public Error {
  public:
   explicit ThreadError(std::exception_ptr cause)
@@ -179,7 +179,7 @@ class DUTIFUL_EXPORT ThreadError : public Error {
   [[nodiscard]] std::vector<ErrorField> fields() const override;
 };
 
-// The clock is outside the years 1 to 9999. Nothing was changed.
+// The clock shows a time outside the years 1 to 9999. Nothing was changed.
 class DUTIFUL_EXPORT ClockError : public Error {
  public:
   explicit ClockError(Instant current_time);
@@ -191,7 +191,8 @@ class DUTIFUL_EXPORT ClockError : public Error {
   Instant current_time_;
 };
 
-// The trace cannot be written, is used by another scheduler, or is none. Nothing was changed.
+// The trace cannot be written, is in use by another scheduler, or is not a trace. Nothing was
+// changed.
 class DUTIFUL_EXPORT TraceError : public Error {
  public:
   TraceError(std::string file, std::string reason, std::exception_ptr cause = nullptr);
@@ -205,7 +206,7 @@ class DUTIFUL_EXPORT TraceError : public Error {
   std::string reason_;
 };
 
-// A list could not be scheduled because of one of its tasks (RULES P4). Nothing was changed.
+// A task of a list could not be scheduled, so none was (RULES P4). Nothing was changed.
 class DUTIFUL_EXPORT ScheduleTaskError : public Error {
  public:
   ScheduleTaskError(std::string task_name,
@@ -221,11 +222,11 @@ class DUTIFUL_EXPORT ScheduleTaskError : public Error {
  private:
   std::string task_name_;
   std::string cron_expression_;
-  std::string reason_;  // what the cause says
+  std::string reason_;  // the message of the cause
 };
 
-// initialize() failed because of something that is not the scheduler's own: a preparation, the
-// host. Nothing was changed.
+// initialize() failed for a reason outside the scheduler, such as Options::prepare or the host.
+// Nothing was changed.
 class DUTIFUL_EXPORT InitializeSchedulerError : public Error {
  public:
   InitializeSchedulerError(std::string reason, std::exception_ptr cause)
@@ -238,10 +239,10 @@ class DUTIFUL_EXPORT InitializeSchedulerError : public Error {
   [[nodiscard]] const std::string& reason() const noexcept { return reason_; }
 
  private:
-  std::string reason_;  // what the cause says
+  std::string reason_;  // the message of the cause
 };
 
-// Shutdown itself failed (RULES I5).
+// stop() failed (RULES I5).
 class DUTIFUL_EXPORT StopSchedulerError : public Error {
  public:
   StopSchedulerError(std::string reason, std::exception_ptr cause)
@@ -252,11 +253,11 @@ class DUTIFUL_EXPORT StopSchedulerError : public Error {
   [[nodiscard]] const std::string& reason() const noexcept { return reason_; }
 
  private:
-  std::string reason_;  // what the cause, where there is one, says
+  std::string reason_;  // the message of the cause, if there is one
 };
 
 // A persisted record is damaged (RULES P7). It is left as it is. The message ends with the task's
-// name, unless it is that which is damaged.
+// name, unless the name is what is damaged.
 class DUTIFUL_EXPORT TaskTryDeserializeError : public Error {
  public:
   [[nodiscard]] std::string_view name() const noexcept override {
@@ -275,7 +276,7 @@ class DUTIFUL_EXPORT TaskTryDeserializeError : public Error {
                           std::string expected_type,
                           std::string task_name);
 
-  // These, and the name of the task where it is known.
+  // The given fields, and the task's name if it is known.
   [[nodiscard]] std::vector<ErrorField> with_task(std::vector<ErrorField> fields) const;
 
  private:
@@ -348,8 +349,9 @@ class DUTIFUL_EXPORT TaskInvalidStructureError : public TaskTryDeserializeError 
   [[nodiscard]] std::vector<ErrorField> fields() const override;
 };
 
-// The persisted list is not the one that this scheduler runs: another has replaced it, or somebody
-// has deleted of it, and then `actual` is `expected` or, where nothing is left, empty.
+// The persisted list is not the one that this scheduler runs. Either another scheduler has replaced
+// it, or someone has deleted tasks; then `actual` equals `expected`, or is empty if no task is
+// left.
 class DUTIFUL_EXPORT TaskListMismatchError : public Error {
  public:
   TaskListMismatchError(std::string expected, std::string actual);

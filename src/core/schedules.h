@@ -26,6 +26,8 @@ class Schedules {
   struct Delivery {
     TaskId task;
     Instant pulse;
+
+    friend bool operator==(const Delivery&, const Delivery&) = default;
   };
 
   explicit Schedules(Calendar calendar) : calendar_(std::move(calendar)) {}

@@ -251,7 +251,8 @@ std::vector<RowUpdate> Engine::updates_of(const std::vector<Start>& starts) cons
   for (const End& end : unrecorded_) add(end.task);
   for (const ClockCorrection& correction : corrected_) add(correction.task);
   for (const Start& start : starts) add(start.task);
-  // A task that ended and starts again is there twice, with the same progress: one write will do.
+  // A task that ended and starts again is listed twice, with the same progress. One write is
+  // enough.
   if (!std::ranges::is_sorted(updates, {}, &RowUpdate::row)) {
     std::ranges::sort(updates, {}, &RowUpdate::row);
   }
