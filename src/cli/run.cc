@@ -206,9 +206,7 @@ CommandSyntax run_command() {
            {.name = "--output",
             .description = "Log the output of commands",
             .target = &arguments->output},
-           {.name = "--verbose",
-            .description = "Log debug events",
-            .target = &arguments->verbose}},
+           {.name = "--verbose", .description = "Log debug events", .target = &arguments->verbose}},
       .details =
           "On SIGTERM or SIGINT, the daemon starts nothing more and exits when its commands have "
           "finished; a second signal ends the commands. On SIGHUP, it reloads the task file. A "

@@ -17,7 +17,7 @@ namespace dutiful {
 class DaemonJournal;
 
 struct CommandOptions {
-  std::string instance{};            // marks every process of ours (leftovers.h)
+  std::string instance{};            // marks every process of ours (leftovers/marks.h)
   DaemonJournal* journal = nullptr;  // that they are entered in; must outlive this
   Duration kill_grace{10'000};       // between SIGTERM and SIGKILL
   Duration death_max{5'000};         // how long a killed group may take to be gone

@@ -143,6 +143,7 @@ Instant Engine::follow(Instant clock) {
 
 bool Engine::stop(Instant now, TracedCall call) {
   if (!call.traced_by_caller) {
+    make_room(stops_waiting_);
     best_effort([&] { trace_.on(now, StopStart{call.number}); });
     stops_waiting_.push_back(call.number);
   }

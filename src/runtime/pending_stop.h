@@ -11,9 +11,9 @@ namespace dutiful {
 
 class PendingStop {
  public:
-  // Enters stop() and does not wait: from here on nothing is started. Rings when finish() has
-  // nothing to wait for any more. The scheduler must have a list; both must outlive finish().
-  // Throws StopSchedulerError where there is no memory to ask with.
+  // Enters stop() and does not wait: from here on nothing starts. Rings when finish() has nothing
+  // left to wait for. The scheduler must have a list; both must outlive finish().
+  // Throws StopSchedulerError if memory runs out.
   PendingStop(Scheduler& scheduler, Bell& all_ended);
   // Returns, and throws, as stop() does. To be called once.
   void finish();

@@ -7,9 +7,9 @@
 
 namespace dutiful {
 
-// It is called by the thread that starts runs, and not by a worker, so that runs without end need
-// no thread at all. It must return at once, wait for nothing and call no scheduler. Users cannot
-// make one: if it took its time, it would hold up every task.
+// The thread that starts runs calls it, not a worker, so any number of runs needs no thread. It
+// must return at once, wait for nothing and call no scheduler. Users cannot make one: if it took
+// its time, it would hold up every task.
 struct PromptCallback {
   [[nodiscard]] static Callback make(std::function<void(Run)> function);
   [[nodiscard]] static bool is(const Callback& callback) noexcept;

@@ -1,4 +1,5 @@
-// A first-in-first-out list of things that carry their own link: to queue one takes no memory.
+// A first-in-first-out list of items that carry their own link, so that adding one allocates
+// nothing.
 #pragma once
 
 #include <memory>
@@ -16,7 +17,7 @@ class Queue {
         last_(std::exchange(other.last_, nullptr)),
         size_(std::exchange(other.size_, 0)) {}
   Queue& operator=(Queue&&) = delete;
-  // One by one: a chain that is let go by its beginning is destroyed as deep as it is long.
+  // One by one: destroying the first would destroy the whole chain recursively.
   ~Queue() { clear(); }
 
   [[nodiscard]] bool empty() const noexcept { return first_ == nullptr; }

@@ -7,8 +7,8 @@
 namespace dutiful {
 namespace {
 
-// A callback that this thread is in. A run that is dropped meanwhile by the same thread may be on
-// its way out with an exception, and only who catches that knows the reason.
+// A callback that this thread is in. If the thread drops the run meanwhile, an exception may be the
+// cause, and only the code that catches the exception knows the reason.
 struct Call {
   explicit Call(const Run::Settler* of) : settler(of), outer(std::exchange(innermost, this)) {}
   ~Call() { innermost = outer; }

@@ -21,7 +21,7 @@ using StopRequests = std::vector<StopRequest>;
 void send(const StopRequests& requests);
 
 // Not thread-safe. Requests are collected here, because whoever decides them usually holds a lock.
-// If memory runs out, the function throws std::bad_alloc, changes nothing, and may be called again.
+// If memory runs out, the function throws std::bad_alloc, and the next call does what is left.
 class RunsInProgress {
  public:
   // Requires that the task does not run.
@@ -40,6 +40,7 @@ class RunsInProgress {
   void request_stop_of_all();
   void request_stop_of(const ActiveRun& run);
 
+  [[nodiscard]] bool has_stop_requests() const noexcept { return !requests_.empty(); }
   // The requests to send since the last call.
   [[nodiscard]] StopRequests take_stop_requests() noexcept { return std::exchange(requests_, {}); }
 
