@@ -43,7 +43,7 @@ void ActiveRun::settle(Outcome how, std::string_view reason) noexcept {
   try {
     error = reason;
   } catch (const std::exception&) {
-    error = "out of memory";  // short enough to need none
+    error = "out of memory";  // short enough to need no memory
   }
   // A crash in virtual time has destroyed the mailbox.
   if (const auto mailbox = mailbox_.lock()) mailbox->put(shared_from_this());

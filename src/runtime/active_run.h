@@ -1,4 +1,4 @@
-// A run from its start to its end: what a worker calls, and what the loop learns about its end.
+// A run from its start to its end.
 #pragma once
 
 #include <memory>
@@ -40,12 +40,12 @@ class ActiveRun : public Run::Settler, public std::enable_shared_from_this<Activ
 
   const TaskId task;
 
-  // Belong to the loop.
+  // Only the loop uses these.
   std::shared_ptr<StopState> stop;
   Instant deadline = Instant::max();
   bool timed_out = false;
 
-  // When it began, by the clock's monotonic().
+  // When it began, by Clock::monotonic().
   Duration began{};
 
   // How it ended, once it is in the mailbox. A run that exceeded its time limit has failed,

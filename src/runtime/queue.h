@@ -1,5 +1,4 @@
-// A first-in-first-out list of items that carry their own link, so that adding one allocates
-// nothing.
+// A first-in-first-out list whose elements hold the links, so that adding one needs no memory.
 #pragma once
 
 #include <memory>
@@ -7,7 +6,7 @@
 
 namespace dutiful {
 
-// T has a member `std::shared_ptr<T> next`, which is the queue's while it is in one.
+// T has a member `std::shared_ptr<T> next`, which belongs to the queue that the element is in.
 template <typename T>
 class Queue {
  public:
@@ -39,7 +38,7 @@ class Queue {
     return item;
   }
 
-  // Takes all of the other's, behind its own.
+  // Moves all elements of the other queue to the end of this one.
   void append(Queue&& other) noexcept {
     if (other.empty()) return;
     (last_ == nullptr ? first_ : last_->next) = std::move(other.first_);
