@@ -14,8 +14,8 @@ std::string counted(std::int64_t number, const char* one, const char* several) {
   return std::to_string(number) + ' ' + (number == 1 ? one : several);
 }
 
-// What each event says to people. Texts from outside are escaped; an error is a message of ours,
-// which has quoted what is not (RULES V, X4).
+// The text of each event. Texts from outside are escaped. An error is a message of dutiful, which
+// has already quoted them (RULES V, X4).
 class Sentences {
  public:
   Sentences(Instant at, const Zone& zone) : at_(at), zone_(zone) {}
@@ -59,7 +59,7 @@ class Sentences {
            duration_text(event.duration);
   }
 
-  // What becomes of the tasks when a list is loaded.
+  // The tasks of a list that is loaded.
   std::string operator()(const event::TaskAdded& event) const {
     return "added, due at " + escape(event.cron);
   }
@@ -121,7 +121,7 @@ class Sentences {
   }
   std::string operator()(const event::TaskOutput& event) const { return "| " + escape(event.text); }
 
-  // Trouble.
+  // Problems.
   std::string operator()(const event::ClockCorrected& event) const {
     return "last recorded at " + time(event.persisted) +
            ", which is in the future: the clock was set back, and due times count again from now";
@@ -190,7 +190,7 @@ class Sentences {
   }
 
  private:
-  // The time of day; with the date unless it is the event's own.
+  // The time of day, with the date if it is not the date of the event.
   [[nodiscard]] std::string time(Instant instant) const {
     const std::string local = local_text(instant, zone_);
     const std::string now = local_text(at_, zone_);
@@ -246,7 +246,7 @@ std::string duration_text(Duration duration) {
     if (small.count() > 0) text += ' ' + std::to_string(small.count()) + other;
     return text;
   };
-  // The least one of all has no counterpart.
+  // The minimum has no positive counterpart.
   if (duration < Duration::zero())
     return '-' + duration_text(-std::max(duration, -Duration::max()));
   if (duration < 1s) return std::to_string(duration.count()) + " ms";
