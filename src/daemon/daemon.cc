@@ -180,7 +180,11 @@ class Daemon::Impl {
 
   void on_signal(int signal) {
     if (signal == SIGHUP) {
-      if (!stop_is_wanted_) reload();
+      if (stop_is_wanted_) {
+        best_effort([this] { reject("the reload was ignored, because the daemon is stopping"); });
+      } else {
+        reload();
+      }
       return;
     }
     switch (stop_requests_.take(signal, Steady::now())) {

@@ -39,7 +39,7 @@ class Sentences {
     return "reloaded the tasks";
   }
   std::string operator()(const event::SchedulerStopRequested& /*event*/) const {
-    return "stopping; no more runs are started";
+    return "stopping; no more runs start, and a second signal ends the running commands";
   }
   std::string operator()(const event::SchedulerStopped& /*event*/) const { return "stopped"; }
   std::string operator()(const event::PollingStarted& /*event*/) const {
@@ -65,7 +65,17 @@ class Sentences {
   }
   std::string operator()(const event::TaskPreserved& /*event*/) const { return "unchanged"; }
   std::string operator()(const event::TaskOverridden& event) const {
-    return "changed: " + listed(event.change());
+    std::string text = "changed: ";
+    if (event.before.cron != event.after.cron) {
+      text +=
+          "cron (" + escape(event.after.cron) + " instead of " + escape(event.before.cron) + ')';
+      if (event.before.retry_delay != event.after.retry_delay) text += ", ";
+    }
+    if (event.before.retry_delay != event.after.retry_delay) {
+      text += "retry (" + duration_text(event.after.retry_delay) + " instead of " +
+              duration_text(event.before.retry_delay) + ')';
+    }
+    return text;
   }
   std::string operator()(const event::TaskChanged& event) const {
     std::string text = "changed: " + listed(event.keys);
@@ -78,7 +88,7 @@ class Sentences {
   }
   std::string operator()(const event::TaskRemoved& /*event*/) const { return "removed"; }
   std::string operator()(const event::TaskOrphaned& event) const {
-    return "the run started at " + time(event.last_execution) + " was interrupted; it is restarted";
+    return "the run started at " + time(event.last_execution) + " was interrupted and is restarted";
   }
   std::string operator()(const event::TaskNeverDue& event) const {
     return "never due: " + escape(event.cron);
@@ -92,8 +102,7 @@ class Sentences {
 
   // Runs.
   std::string operator()(const event::TaskRunStarted& event) const {
-    std::string text = event.is_retry ? "retried" : "started";
-    text += ", due " + time(event.scheduled);
+    std::string text = "started, due " + time(event.scheduled);
     if (event.is_repeated_minute) text += " (for the second time: the clocks were set back)";
     if (event.missed > 0) {
       text += "; also covers " + counted(event.missed, "missed run", "missed runs");
@@ -186,7 +195,7 @@ class Sentences {
            lost(event.lost);
   }
   std::string operator()(const event::LogLinesDropped& event) const {
-    return counted(event.count, "line", "lines") + " dropped here: nobody read the log";
+    return counted(event.count, "line", "lines") + " dropped here: the log was not read in time";
   }
 
  private:

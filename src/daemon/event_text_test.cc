@@ -29,6 +29,14 @@ TEST(EventText, lists_what_a_reload_has_changed) {
             "2025-07-01 10:00:00  a  changed: run, timeout (1 min 30 s instead of none)");
 }
 
+TEST(EventText, shows_old_and_new_settings_of_a_task) {
+  EXPECT_EQ(said(event::TaskOverridden{.task = "a",
+                                       .before = {.cron = "0 * * * *", .retry_delay = 1min},
+                                       .after = {.cron = "5 * * * *", .retry_delay = 90s}}),
+            "2025-07-01 10:00:00  a  changed: cron (5 * * * * instead of 0 * * * *), "
+            "retry (1 min 30 s instead of 1 min 0 s)");
+}
+
 TEST(EventText, names_the_place_of_a_warning) {
   event::TaskFileWarning warning{.file = "tasks.toml", .warning = "task \"a\" is never due"};
   EXPECT_EQ(text_of(warning),
@@ -67,7 +75,7 @@ TEST(EventText, shows_the_offset_of_a_repeated_hour) {
 TEST(EventText, names_the_run_that_was_interrupted) {
   EXPECT_EQ(text_of(event::TaskOrphaned{
                 .task = "a", .last_execution = at("2025-07-01T03:15:02Z"), .scheduler = "x"}),
-            "2025-07-01 10:00:00  a  the run started at 03:15:02 was interrupted; it is restarted");
+            "2025-07-01 10:00:00  a  the run started at 03:15:02 was interrupted and is restarted");
 }
 
 TEST(EventText, says_who_was_refused_what) {

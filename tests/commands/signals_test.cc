@@ -42,7 +42,7 @@ TEST_F(DutifulRun, ends_its_commands_at_a_second_signal_even_those_that_ignore_S
 
   daemon.await("CommandsEnding");
   EXPECT_THAT(daemon.await("TaskRunFailed", "a")["error"].get<std::string>(),
-              HasSubstr("stopped with the daemon: killed by SIGKILL"));
+              HasSubstr("terminated with the daemon: killed by SIGKILL"));
   EXPECT_EQ(daemon.end().status, 0);
   EXPECT_EQ(kill(-command, 0), -1);
 }
@@ -65,7 +65,7 @@ TEST_F(DutifulRun, ends_a_command_past_its_time_limit) {
   write(task("a", "exec sleep 1000", "timeout = \"100ms\""));
   Process daemon{arguments()};
   EXPECT_THAT(daemon.await("TaskRunFailed", "a")["error"].get<std::string>(),
-              HasSubstr("past its time limit"));
+              HasSubstr("time limit exceeded: killed by SIGTERM"));
 }
 
 TEST_F(DutifulRun, reports_once_that_it_ends_commands_and_only_if_some_run) {
