@@ -43,9 +43,9 @@ void ActiveRun::settle(Outcome how, std::string_view reason) noexcept {
   try {
     error = reason;
   } catch (const std::exception&) {
-    error = "out of memory";  // short enough to need none
+    error = "out of memory";  // short enough to need no memory
   }
-  // After a crash in virtual time nobody is there to be told.
+  // After a crash in virtual time there is no mailbox.
   if (const auto mailbox = mailbox_.lock()) mailbox->put(shared_from_this());
 }
 

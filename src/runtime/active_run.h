@@ -1,4 +1,4 @@
-// A run from its start to its end: what a worker calls, and what the loop is told.
+// A run from its start to its end.
 #pragma once
 
 #include <memory>
@@ -20,17 +20,17 @@ class Mailbox;
 // A start, as its callback sees it. Needs no memory.
 [[nodiscard]] RunInfo run_info_of(Start&& start, const std::shared_ptr<StopState>& stop) noexcept;
 
-// All the memory that a run will need is in here, so that its end cannot fail (RULES X3).
+// Contains all the memory that a run will need, so that its end cannot fail (RULES X3).
 class ActiveRun : public Run::Settler, public std::enable_shared_from_this<ActiveRun> {
  public:
   ActiveRun(TaskId id, Callback callback, std::weak_ptr<Mailbox> mailbox)
       : task(id), callback_(std::move(callback)), mailbox_(std::move(mailbox)) {}
 
-  // What the callback is to know. Comes last, when nothing can fail any more: it takes the name out
-  // of the start, which is tried again otherwise.
+  // Sets what the callback is to know. To be called last, when nothing else can fail: it takes the
+  // name out of the start, which is otherwise tried again.
   void set_info(Start&& start) noexcept { info_ = run_info_of(std::move(start), stop); }
 
-  // Whether call() may be left to the loop.
+  // Whether the loop may call it.
   [[nodiscard]] bool is_prompt() const noexcept { return PromptCallback::is(callback_); }
 
   // Runs the callback, once.
@@ -40,15 +40,16 @@ class ActiveRun : public Run::Settler, public std::enable_shared_from_this<Activ
 
   const TaskId task;
 
-  // Belong to the loop.
+  // Only the loop uses these.
   std::shared_ptr<StopState> stop;
   Instant deadline = Instant::max();
   bool timed_out = false;
 
-  // When it began, by the clock's monotonic().
+  // When it began, by Clock::monotonic().
   Duration began{};
 
-  // How it ended, once it is in the mailbox. Past its time limit it has failed, whatever it says.
+  // How it ended, once it is in the mailbox. Past its time limit it has failed, whatever the
+  // outcome.
   [[nodiscard]] Ending ending() const;
   Outcome outcome = Outcome::failure;
   std::string error;
@@ -72,8 +73,8 @@ class ActiveRun : public Run::Settler, public std::enable_shared_from_this<Activ
 // Runs that have ended, on their way from the threads that settle them to the loop.
 class Mailbox {
  public:
-  // Rings where the first one comes, if there is somebody to wake, who must outlive it; so must the
-  // clock, which says when it came.
+  // Rings, if there is a bell, when the first run arrives. The clock, which tells when a run ended,
+  // and the bell must outlive the mailbox.
   explicit Mailbox(const Clock& clock, Bell* wake_up = nullptr)
       : clock_(clock), wake_up_(wake_up) {}
 
@@ -83,7 +84,7 @@ class Mailbox {
       ended->returned = in_clock_range(now) ? now : clock_end;
       ended->duration = clock_.monotonic() - ended->began;
     } catch (...) {
-      ended->returned = clock_end;  // a clock of the user's has failed: nobody knows when it was
+      ended->returned = clock_end;  // the user's clock has failed, so the time is unknown
     }
     const Lock lock{mutex_};
     const bool first = ended_.empty();

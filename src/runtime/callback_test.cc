@@ -1,4 +1,4 @@
-// What is a callback, and what holds nothing to call (RULES E).
+// What a callback can be made of, and when it is empty (RULES E).
 
 #include <functional>
 #include <memory>
@@ -20,7 +20,7 @@ void plain() {
   ++runs;
 }
 
-// Like std::move_only_function, which C++20 has not.
+// Like std::move_only_function, which C++20 does not have.
 class MoveOnlyFunction {
  public:
   MoveOnlyFunction(std::nullptr_t) {}
@@ -35,13 +35,13 @@ class MoveOnlyFunction {
   std::unique_ptr<void (*)()> function_;
 };
 
-// Whatever it says of itself, it can be called.
+// It can be called, although it converts to false.
 struct Indifferent {
   explicit operator bool() const { return false; }
   void operator()() const { ++runs; }
 };
 
-// How often a callback that is registered runs in a minute that it is due in.
+// How often the callback of a task that is due once runs.
 int runs_of(Callback callback) {
   runs = 0;
   VirtualScheduler scheduler{at("2025-03-03T10:00:00Z"), {.zone = Zone::utc()}};
@@ -49,7 +49,7 @@ int runs_of(Callback callback) {
   return runs;
 }
 
-TEST(Callbacks, hold_nothing_where_they_are_made_of_nothing) {
+TEST(Callbacks, are_empty_if_they_are_made_of_an_empty_function) {
   EXPECT_FALSE(Callback{});
   EXPECT_FALSE(Callback{static_cast<void (*)()>(nullptr)});
   EXPECT_FALSE(Callback{static_cast<void (*)(const RunInfo&)>(nullptr)});
@@ -62,7 +62,7 @@ TEST(Callbacks, hold_nothing_where_they_are_made_of_nothing) {
   EXPECT_FALSE(Callback{MoveOnlyFunction{nullptr}});
 }
 
-TEST(Callbacks, hold_whatever_can_be_called) {
+TEST(Callbacks, hold_anything_that_can_be_called) {
   EXPECT_EQ(runs_of(plain), 1);
   EXPECT_EQ(runs_of(&plain), 1);
   EXPECT_EQ(runs_of([] { ++runs; }), 1);
@@ -72,7 +72,7 @@ TEST(Callbacks, hold_whatever_can_be_called) {
   EXPECT_EQ(runs_of(Indifferent{}), 1);
   Indifferent indifferent;
   EXPECT_EQ(runs_of(std::ref(indifferent)), 1);
-  EXPECT_EQ(runs_of(&dutiful::Run::succeed), 0);  // and is settled, or virtual time could not stop
+  EXPECT_EQ(runs_of(&dutiful::Run::succeed), 0);  // it settles the run, or stop() would throw
 }
 
 }  // namespace

@@ -41,7 +41,7 @@ class Calls {
   enum class StopProgress {
     done,             // the call has returned
     loop_ended,       // the caller releases what is left, and then calls leave_stop()
-    deadline_passed,  // the call goes on
+    deadline_passed,  // the scheduler is still stopping
   };
   // Waits for the initialize() in progress, and until the loop has ended.
   using Deadline = std::optional<std::chrono::steady_clock::time_point>;

@@ -1,4 +1,4 @@
-// Calls from many threads, and the trace of them (RULES I4, I5, H12).
+// Calls from many threads, and their trace (RULES I4, I5, H12).
 
 #include "runtime/calls.h"
 
@@ -33,7 +33,7 @@ class CallsTest : public Runtime {
     return traced;
   }
 
-  // Every event but runs, "InitStart 1".
+  // The calls as "InitStart 1", without the runs.
   struct Written {
     std::vector<std::string> calls;
     std::vector<std::string> violations;
@@ -104,7 +104,7 @@ TEST_F(CallsTest, are_traced_whether_they_have_an_effect_or_not) {
                           "StopEnd 7"));
 }
 
-TEST_F(CallsTest, that_the_world_refuses_are_no_crash) {
+TEST_F(CallsTest, that_the_environment_refuses_are_no_crash) {
   Options held = options();
   held.state = directory.file("state.db");
   Scheduler holder{held};
@@ -120,7 +120,7 @@ TEST_F(CallsTest, that_the_world_refuses_are_no_crash) {
   EXPECT_THAT(trace.calls, ElementsAre("InitStart 1", "refused by the world 1"));
 }
 
-// A stop that ran out of patience is answered when everything has ended, by whatever call.
+// A stop() whose patience ended is answered when everything has ended, by any other call.
 TEST_F(CallsTest, of_an_impatient_stop_are_answered_in_the_end) {
   {
     Scheduler scheduler{traced()};
@@ -146,8 +146,8 @@ TEST_F(CallsTest, of_an_impatient_stop_are_answered_in_the_end) {
           "InitStart 1", "InitSuccess 1", "StopStart 2", "StopStart 3", "StopEnd 2", "StopEnd 3"));
 }
 
-// S1, S5, H9: whatever callers do at once, nothing starts after a stop was called, no valid list is
-// refused by an idle scheduler, and every call has its answer.
+// S1, S5, H9: whatever callers do at the same time, nothing starts after stop() was called, an idle
+// scheduler rejects no valid list, and every call is answered.
 TEST_F(CallsTest, conform_whatever_threads_do_at_once) {
   for (const auto policy : {Reinitialize::reject, Reinitialize::reconcile}) {
     {
@@ -185,8 +185,8 @@ TEST_F(CallsTest, conform_whatever_threads_do_at_once) {
   }
 }
 
-// A trace has no line for a clock outside the years 1 to 9999: for it, time stands still.
-TEST(Calls, are_told_at_the_last_instant_that_the_clock_has_shown) {
+// A trace has no times outside the years 1 to 9999, so time stands still while the clock is there.
+TEST(Calls, are_traced_at_the_last_instant_in_the_range_of_the_clock) {
   ManualClock clock{at("2025-03-03T10:00:00Z")};
   Calls calls{clock, Reinitialize::reject, true};
   for (const Instant shown : {at("2025-03-03T10:00:00Z"), Instant::max(), Instant::min()}) {
@@ -201,8 +201,8 @@ TEST(Calls, are_told_at_the_last_instant_that_the_clock_has_shown) {
   EXPECT_EQ(calls.take().events.at(0).at, at("2025-03-03T10:00:01Z"));
 }
 
-// I4: those that wait are let in one by one, in the order of their entry.
-TEST(Calls, let_lists_in_by_the_order_of_their_entry) {
+// I4: calls that wait are admitted one by one.
+TEST(Calls, admit_lists_in_the_order_of_their_entry) {
   const ManualClock clock{at("2025-03-03T10:00:00Z")};
   Calls calls{clock, Reinitialize::reconcile, true};
   const auto first = calls.enter_initialize({}, Calls::Caller::outside);
@@ -217,7 +217,7 @@ TEST(Calls, let_lists_in_by_the_order_of_their_entry) {
       calls.leave_initialize();
     });
   }
-  // All of them have entered when the trace has been told so.
+  // All of them have entered when their events are there.
   for (std::size_t entered = 0; entered < 6; std::this_thread::yield()) {
     entered += calls.take().events.size();
   }
@@ -227,7 +227,7 @@ TEST(Calls, let_lists_in_by_the_order_of_their_entry) {
   EXPECT_EQ(order.wait_for(5), (Entries{"2", "3", "4", "5", "6"}));
 }
 
-// I5: also where that list fails; and none of those behind it makes a stopped scheduler active.
+// I5: also if that list fails; and no later list makes a stopped scheduler active.
 TEST(Calls, answer_a_stop_when_the_lists_before_it_have_failed) {
   const auto error = std::make_exception_ptr(StoreError{"state.db", "is full"});
   for (const bool stop_first : {true, false}) {
@@ -236,7 +236,7 @@ TEST(Calls, answer_a_stop_when_the_lists_before_it_have_failed) {
     Calls calls{clock, Reinitialize::reconcile, true};
     const auto first = calls.enter_initialize({}, Calls::Caller::outside);
     std::thread waits{[&] {
-      try {  // its turn may come before the stop; otherwise it is refused because of that
+      try {  // it may be admitted before the stop; otherwise it is rejected
         const auto second = calls.enter_initialize({}, Calls::Caller::outside);
         EXPECT_FALSE(stop_first);
         calls.leave_initialize(second, error);
@@ -257,8 +257,8 @@ TEST(Calls, answer_a_stop_when_the_lists_before_it_have_failed) {
   }
 }
 
-// I5: a stop waits for the list that is being applied, and for none of those behind it.
-TEST(Calls, let_a_stop_pass_those_that_have_not_begun) {
+// I5: a stop waits for the list that is being applied, and for no later one.
+TEST(Calls, let_a_stop_overtake_lists_that_have_not_begun) {
   const ManualClock clock{at("2025-03-03T10:00:00Z")};
   Calls calls{clock, Reinitialize::reconcile, true};
   (void)calls.enter_initialize({}, Calls::Caller::outside);

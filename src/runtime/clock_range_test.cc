@@ -1,4 +1,4 @@
-// T7, X3: a clock outside the years that there are is not gone by, until it is back.
+// T7, X3: a clock outside the years 1 to 9999 is ignored until it is back in range.
 
 #include <atomic>
 
@@ -56,21 +56,21 @@ TEST_F(ClockRange, starts_nothing_until_the_clock_is_back) {
     const Instant begin = at("2025-03-03T10:00:30Z");
     clock->set(begin);
     const std::size_t started = starts.size();
-    const std::size_t told = errors.size();
+    const std::size_t reported = errors.size();
     Scheduler scheduler{options()};
     scheduler.initialize({task("0 * * * *", 1min)});
     failures.wait_for(started + 1);
     for (std::size_t excursion = 1; excursion <= 2; ++excursion) {
       clock->set(outside);
-      errors.wait_for(told + excursion);
+      errors.wait_for(reported + excursion);
       EXPECT_EQ(starts.size(), started + excursion);
-      clock->set(begin + excursion * 2min);  // it is to be retried after one
+      clock->set(begin + excursion * 2min);  // the retry is due after one minute
       failures.wait_for(started + excursion + 1);
     }
     clock->set(outside);
-    scheduler.stop();  // although the clock stays there
+    scheduler.stop();  // although the clock stays out of range
     EXPECT_EQ(starts.size(), started + 3);
-    EXPECT_EQ(errors.size(), told + 3);
+    EXPECT_EQ(errors.size(), reported + 3);
   }
 }
 
@@ -86,7 +86,7 @@ TEST_F(ClockRange, is_not_initialized_outside_of_it) {
   EXPECT_EQ(errors.size(), 0U);
 }
 
-// X2: a time limit that ends with time is not over before.
+// X2: a time limit beyond the end of time never expires.
 TEST_F(ClockRange, asks_no_run_to_stop_outside_of_it) {
   Scheduler scheduler{options()};
   Gate gate;
@@ -109,7 +109,7 @@ TEST_F(ClockRange, asks_no_run_to_stop_outside_of_it) {
   EXPECT_FALSE(was_asked);
 }
 
-// K5: a retry that would come after the end of time never does; another comes to the millisecond.
+// K5: a retry after the end of time never happens; an earlier one is exact to the millisecond.
 TEST_F(ClockRange, retries_nothing_early_in_the_last_minute) {
   clock->set(last_minute + 10s);
   Scheduler scheduler{options()};

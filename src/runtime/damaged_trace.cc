@@ -19,19 +19,19 @@
 namespace dutiful {
 namespace {
 
-// No disk loses less.
+// A disk loses at least a sector.
 constexpr std::uint64_t sector_size = 512;
 
-// How many damaged traces may lie beside one before somebody has to look at them.
+// How many damaged traces of one file are kept before someone has to look at them.
 constexpr int set_aside_max = 1000;
 
-// A control character is escaped in a trace, and so is DEL.
+// In a trace, control characters and DEL are escaped.
 bool is_of_trace(char c) {
   const auto byte = static_cast<unsigned char>(c);
   return c == '\0' || c == '\n' || (byte >= 0x20 && byte != 0x7f);
 }
 
-// Reads the stream as long as the visitor takes what it is given. Whether that was to the end.
+// Reads the stream until the visitor returns false. Returns whether it reached the end.
 template <typename Visit>
 bool visit_blocks(std::istream& in, Visit visit) {
   std::array<char, 65536> block{};
@@ -52,7 +52,8 @@ bool is_event(const std::string& line) {
   }
 }
 
-// Whether any whole line is an event, or no line is whole. The stream is somewhere in a line.
+// Whether a complete line is an event, or no line is complete. The stream is in the middle of a
+// line.
 bool may_have_events(std::istream& in) {
   std::string line;
   bool is_whole = false;
@@ -100,7 +101,7 @@ std::string set_aside(const std::string& file) {
   const auto fail = [] { throw std::system_error(errno, std::generic_category()); };
   for (int number = 1; number <= set_aside_max; ++number) {
     std::string name = file + ".damaged-" + std::to_string(number);
-    // Whoever makes the file has the name; a rename alone would replace what is there.
+    // Creating the file reserves the name; a rename alone would replace an existing file.
     const Descriptor taken{open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600)};
     if (!taken.is_open()) {
       if (errno == EEXIST) continue;

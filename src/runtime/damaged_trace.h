@@ -1,4 +1,4 @@
-// A trace that a power cut has damaged: how it is known, and where it is kept.
+// A trace that a power cut has damaged: how to recognize it, and how to set it aside.
 #pragma once
 
 #include <iosfwd>
@@ -6,17 +6,17 @@
 
 namespace dutiful {
 
-// Whether a file without the header of a trace may have been one. A trace is not synced, so a power
-// cut may leave zeros in the place of any of its sectors, the first ones included. Such a file
+// Whether a file without a valid header may have been a trace. A trace is not synced, so a power
+// cut may leave zeros in place of any of its sectors, also of the first ones. Such a file
 //
-// - begins like a header, or with whole sectors of zeros;
-// - otherwise holds the text of events, and maybe more zeros.
+// - begins like a header, or with whole sectors of zeros; and
+// - otherwise contains the text of events, and possibly more zeros.
 //
-// A file of nothing but zeros is one of them. Reads from where the stream is.
+// A file of zeros alone counts, too. Reads from the position of the stream.
 [[nodiscard]] bool is_damaged_trace(std::istream& in);
 
 // Renames the file to <file>.damaged-1, or to the first such number that is free. Never replaces a
-// file. Returns the new name; throws std::system_error.
+// file. Returns the new name. Throws std::system_error.
 [[nodiscard]] std::string set_aside(const std::string& file);
 
 }  // namespace dutiful

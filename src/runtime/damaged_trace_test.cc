@@ -37,7 +37,7 @@ TEST(DamagedTrace, may_have_lost_its_first_sectors) {
   EXPECT_TRUE(is_damaged(zeros(512) + "ash\"}\n" + event));
   EXPECT_TRUE(is_damaged(zeros(4096) + event + event));
   EXPECT_TRUE(is_damaged(zeros(1024) + "ash\"}\n" + zeros(200) + "half\n" + event));
-  // Nothing says that these are not the ends of lines.
+  // These may be the ends of lines.
   EXPECT_TRUE(is_damaged(zeros(512) + "ash\"}\n"));
   EXPECT_TRUE(is_damaged(zeros(512) + "2025-03-03T"));
 }
@@ -90,7 +90,7 @@ TEST_F(SetAside, follows_no_link) {
   EXPECT_TRUE(std::filesystem::exists(file));
 }
 
-TEST_F(SetAside, leaves_nothing_behind_where_there_is_no_file) {
+TEST_F(SetAside, leaves_nothing_behind_if_there_is_no_file) {
   EXPECT_THROW((void)set_aside(file), std::system_error);
   EXPECT_TRUE(std::filesystem::is_empty(std::filesystem::path{file}.parent_path()));
 }

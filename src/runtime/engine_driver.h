@@ -24,8 +24,8 @@
 
 namespace dutiful {
 
-// The engine and all that goes with it, behind one mutex. The loop steps it; the threads in
-// initialize() and stop() take part in it.
+// The engine, and the runs that it has started, behind one mutex. The loop and the threads in
+// initialize() and stop() use it.
 //
 // User code may do anything, so none runs under the mutex, except Options::prepare, the sink and
 // the clock. The rest is collected as DeferredWork.
@@ -45,11 +45,11 @@ class EngineDriver {
                const TypedSink& events,
                std::function<void()> prepare);
 
-  // Everything below is done by whoever holds it.
+  // Guards everything here.
   Mutex mutex;
 
-  // Makes the list durable. Takes the callbacks, and leaves those of the list before in their
-  // place. Throws the errors of RULES E, and then nothing has changed.
+  // Makes the list durable. Swaps the callbacks with those of the previous list. Throws the errors
+  // of RULES E, and changes nothing then.
   void initialize(std::vector<TaskConfig> list,
                   Callbacks& callbacks,
                   const Calls::Initialization& call,
@@ -61,11 +61,11 @@ class EngineDriver {
     sleep,  // until the clock's alarm, or until it is woken
     end,    // everything has stopped
   };
-  // Does what is to be done now. If memory runs out it throws, and may be called again: everything
-  // that is not done is still to be done (RULES X3).
+  // Does what is due. If memory runs out, it throws and may be called again: no work is lost (RULES
+  // X3).
   [[nodiscard]] Next step(Workers& workers) REQUIRES(mutex);
 
-  // What runs user code, for after the mutex is released.
+  // Work that runs user code, to be done after the mutex is released.
   struct DeferredWork {
     Queue<ActiveRun> prompt;  // to be called by the loop
     Queue<ActiveRun> ended;   // to be destroyed, with their callbacks
@@ -81,8 +81,8 @@ class EngineDriver {
     return engine_.unfinished();
   }
 
-  // After the last step: the callbacks, which are then the caller's, and why ends could not be
-  // recorded, if so.
+  // For after the last step: the callbacks, which then belong to the caller, and why ends could not
+  // be recorded, if so.
   [[nodiscard]] Callbacks take_callbacks() noexcept REQUIRES(mutex) {
     return std::exchange(callbacks_, {});
   }

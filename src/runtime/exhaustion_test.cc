@@ -1,4 +1,5 @@
-// X3: the host runs out of memory or of threads; the scheduler says so, waits, and loses nothing.
+// X3: if the host runs out of memory or threads, the scheduler reports it, waits, and loses
+// nothing.
 
 #include <algorithm>
 #include <future>
@@ -34,7 +35,7 @@ class Exhausted : public testing::Test {
             }};
   }
 
-  // The clock goes on meanwhile: the record of the last end may have to be tried again.
+  // Time passes meanwhile, because the record of the last end may have to be retried.
   void stop(Scheduler& scheduler) {
     const auto stopped = std::async(std::launch::async, [&] { scheduler.stop(); });
     while (stopped.wait_for(1ms) != std::future_status::ready) clock->advance(10ms);
@@ -53,7 +54,7 @@ class Exhausted : public testing::Test {
   }
 };
 
-// Every allocation of the loop and the workers, from the first pulse to the end of the runs.
+// Lets every allocation of the loop and the workers fail in turn.
 TEST_F(Exhausted, starts_everything_once_wherever_memory_runs_out) {
   const SpareAllocations spare;
   Options silent = options();
@@ -65,7 +66,7 @@ TEST_F(Exhausted, starts_everything_once_wherever_memory_runs_out) {
     const std::size_t before = runs.size();
     clock->set(at("2025-03-03T10:00:30Z") + n * 1h);
     Scheduler scheduler{silent};
-    // Due now, in a minute, and then not for so long that no delay of a thread can reach it.
+    // Due now and in a minute, and then not for an hour, so that slow threads do no harm.
     const char* cron = "0,1 * * * *";
     scheduler.initialize({task("a name that is not kept inside a string object", cron),
                           task("b", cron),
@@ -77,10 +78,10 @@ TEST_F(Exhausted, starts_everything_once_wherever_memory_runs_out) {
                              run.succeed();
                            },
                            1min}});
-    runs.wait_for(before + 3);  // in the minute they came
+    runs.wait_for(before + 3);  // at once, in the current minute
     fail_allocation(n);
     clock->advance(1min);
-    // The clock goes on: where it was a transaction that failed, the engine waits by it.
+    // Time passes, because after a failed transaction the engine waits by the clock.
     const auto until = std::chrono::steady_clock::now() + 60s;
     while (!runs.comes(before + 6, 1ms) && std::chrono::steady_clock::now() < until) {
       clock->advance(10ms);
@@ -90,7 +91,7 @@ TEST_F(Exhausted, starts_everything_once_wherever_memory_runs_out) {
     failed = allocation_failed();
     fail_allocation(0);
     EXPECT_EQ(runs.size(), before + 6);
-    // Each has run once for each of its pulses: no key comes twice.
+    // Each task has run once for each of its pulses: no key occurs twice.
     entries = {entries.begin() + static_cast<std::ptrdiff_t>(before), entries.end()};
     std::ranges::sort(entries);
     EXPECT_EQ(std::ranges::adjacent_find(entries), entries.end());
@@ -115,7 +116,7 @@ TEST_F(Exhausted, reports_that_memory_has_run_out) {
   scheduler.stop();
 }
 
-// The end of a run needs no memory; only its reason does, and there are words for that.
+// The end of a run needs no memory. Its reason does; without memory, a fixed one replaces it.
 TEST_F(Exhausted, takes_an_end_without_memory) {
   const auto mailbox = std::make_shared<Mailbox>(*clock);
   auto run = std::make_shared<ActiveRun>(7, Callback{}, mailbox);
@@ -129,15 +130,15 @@ TEST_F(Exhausted, takes_an_end_without_memory) {
   EXPECT_EQ(ended.front().error, "out of memory");
 }
 
-// It needs two: the loop's, and one that callbacks can run on.
+// It needs two threads: the loop and a worker.
 TEST_F(Exhausted, is_not_initialized_without_a_thread) {
   for (const int threads : {0, 1}) {
     SCOPED_TRACE(threads);
     const std::size_t before = runs.size();
     Journal refused;
-    Options telling = options();
-    telling.events = [&](const Event& event) { refused.add(std::string{event.name}); };
-    Scheduler scheduler{telling};
+    Options reporting = options();
+    reporting.events = [&](const Event& event) { refused.add(std::string{event.name}); };
+    Scheduler scheduler{reporting};
     {
       const ThreadLimit limit{threads};
       try {
@@ -155,13 +156,13 @@ TEST_F(Exhausted, is_not_initialized_without_a_thread) {
       scheduler.stop();  // there is nothing to stop
     }
     scheduler.initialize({task("a", "0 * * * *")});
-    // K4: it comes for the first time only now.
+    // K4: the task is new only now.
     EXPECT_EQ(runs.wait_for(before + 1).back(), "a@2025-03-03T10:00:00.000Z");
   }
 }
 
-// I5: what is durably started is run, so that there is an end to wait for.
-TEST_F(Exhausted, can_be_stopped_where_no_more_threads_are_to_be_had) {
+// I5: a run that is durably started gets a thread, so stop() can wait for its end.
+TEST_F(Exhausted, can_be_stopped_if_no_more_threads_can_be_started) {
   Scheduler scheduler{options()};
   Gate gate;
   std::vector<Registration> list;
@@ -191,9 +192,9 @@ TEST_F(Exhausted, can_be_stopped_where_no_more_threads_are_to_be_had) {
   EXPECT_EQ(runs.size(), 3);
 }
 
-TEST_F(Exhausted, goes_on_with_one_worker) {
+TEST_F(Exhausted, continues_with_one_worker) {
   Scheduler scheduler{options()};
-  ThreadLimit limit{2};  // the loop's, and one
+  ThreadLimit limit{2};  // the loop and one worker
   Gate gate;
   std::vector<Registration> list;
   for (const char* name : {"a", "b", "c", "d"}) {
@@ -210,7 +211,7 @@ TEST_F(Exhausted, goes_on_with_one_worker) {
   EXPECT_EQ(errors.wait_for(1)[0],
             "ResourcesExhausted: no thread can be started for the runs that wait");
   EXPECT_EQ(runs.size(), 1);
-  // There are threads again, and it takes them although the first run goes on.
+  // Threads can be started again, and the scheduler uses them while the first run continues.
   limit.set(3);
   runs.wait_for(4);
   gate.open();

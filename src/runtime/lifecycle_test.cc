@@ -1,4 +1,4 @@
-// initialize() and stop(), in turn and at once.
+// initialize() and stop(), one after the other and at the same time.
 
 #include <atomic>
 #include <stdexcept>
@@ -32,7 +32,7 @@ TEST_F(Runtime, refuses_a_state_that_another_scheduler_holds) {
   EXPECT_NO_THROW(second.initialize({}));
 }
 
-// I2: it holds the state, has changed nothing, and can still refuse.
+// I2: while it prepares, the scheduler holds the state and has changed nothing.
 TEST_F(Runtime, prepares_before_it_begins) {
   const TemporaryDirectory directory;
   Options prepared = options();
@@ -62,8 +62,8 @@ TEST_F(Runtime, prepares_before_it_begins) {
   scheduler.stop();
 }
 
-// K4: what comes while it prepares was before the tasks came. S5: a trace that is judged has
-// nothing against it.
+// K4: a pulse during the preparation was before the tasks existed. S5: the trace shows no
+// violation.
 TEST_F(Runtime, begins_when_it_is_prepared) {
   const TemporaryDirectory directory;
   Journal events;
@@ -79,7 +79,7 @@ TEST_F(Runtime, begins_when_it_is_prepared) {
   Scheduler scheduler{prepared};
   const std::vector<Registration> list{
       {"a", "* * * * *", [&](const RunInfo& run) { journal.add(run.key()); }, 1min}};
-  // E: whatever it throws comes as an error of ours, and is its cause.
+  // E: the error is ours, and what the preparation threw is its cause.
   try {
     scheduler.initialize(list);
     FAIL();
@@ -96,7 +96,7 @@ TEST_F(Runtime, begins_when_it_is_prepared) {
   EXPECT_THAT(events.wait_for(1), Each(Not(HasSubstr("TheoryViolated"))));
 }
 
-// I5: it would wait for itself.
+// I5: stop() would wait for itself.
 TEST_F(Runtime, cannot_be_stopped_while_it_prepares) {
   Options prepared = options();
   Scheduler* prepares = nullptr;
@@ -110,8 +110,8 @@ TEST_F(Runtime, cannot_be_stopped_while_it_prepares) {
   scheduler.stop();
 }
 
-// A clock of the user's that fails does not leave it half stopped: the loop tries again.
-TEST_F(Runtime, is_stopped_though_the_clock_fails_for_once) {
+// If the user's clock fails, the loop tries again, so the scheduler is not left half stopped.
+TEST_F(Runtime, stops_even_if_the_clock_fails_once) {
   class FailingClock : public ManualClock {
    public:
     using ManualClock::ManualClock;
@@ -122,7 +122,7 @@ TEST_F(Runtime, is_stopped_though_the_clock_fails_for_once) {
       return ManualClock::now();
     }
     const std::thread::id here = std::this_thread::get_id();
-    mutable std::atomic<bool> fails = false;  // for the loop, once
+    mutable std::atomic<bool> fails = false;  // once, on the loop
   };
   const auto failing = std::make_shared<FailingClock>(clock->now());
   Options with_it = options();
@@ -134,7 +134,7 @@ TEST_F(Runtime, is_stopped_though_the_clock_fails_for_once) {
   EXPECT_FALSE(failing->fails);
 }
 
-// I3: everything is checked first, and the first that is wrong is reported.
+// I3: everything is checked first, and the first invalid registration is reported.
 TEST_F(Runtime, refuses_invalid_lists_and_stays_uninitialized) {
   Scheduler scheduler{options()};
   const auto nothing = [] {};
@@ -164,7 +164,7 @@ TEST_F(Runtime, refuses_a_second_list_while_it_runs) {
 }
 
 // I4, reconcile
-TEST_F(Runtime, takes_a_second_list_while_it_runs_where_told_to) {
+TEST_F(Runtime, takes_a_second_list_while_it_runs_if_it_reconciles) {
   Options reconciling = options();
   reconciling.reinitialize = Reinitialize::reconcile;
   Scheduler scheduler{reconciling};
@@ -208,7 +208,7 @@ TEST_F(Runtime, waits_for_running_callbacks_when_it_stops) {
   gate.open();
   for (std::thread& stopper : stoppers) stopper.join();
   EXPECT_EQ(early, 0);
-  scheduler.stop();  // and once more
+  scheduler.stop();  // a second time
 }
 
 TEST_F(Runtime, refuses_to_be_stopped_by_its_own_callback) {
@@ -228,14 +228,14 @@ TEST_F(Runtime, refuses_to_be_stopped_by_its_own_callback) {
                     "which it would wait for; call it from elsewhere"});
 }
 
-// V: a failure comes after its beginning, whatever is at fault. I4, seed-004: a refusal on an
-// active scheduler emits nothing, and until a stop has returned the error says "running".
-TEST_F(Runtime, tells_what_fails_and_nothing_of_what_an_active_scheduler_refuses) {
-  Options telling = options();
-  telling.events = [&](const Event& event) {
+// V: SchedulerInitializationStarted precedes every failure. I4, seed-004: a list that an active
+// scheduler rejects is not reported, and until stop() returns the error says "running".
+TEST_F(Runtime, reports_failures_but_not_lists_that_an_active_scheduler_rejects) {
+  Options reporting = options();
+  reporting.events = [&](const Event& event) {
     if (event.name.starts_with("SchedulerInit")) journal.add(std::string{event.name});
   };
-  Scheduler scheduler{telling};
+  Scheduler scheduler{reporting};
   EXPECT_THROW(scheduler.initialize({{"a", "* * * * *", {}, 0s}}), InvalidRegistrationError);
   EXPECT_EQ(journal.wait_for(2),
             (Entries{"SchedulerInitializationStarted", "SchedulerInitializationFailed"}));
@@ -261,7 +261,7 @@ TEST_F(Runtime, tells_what_fails_and_nothing_of_what_an_active_scheduler_refuses
   };
   EXPECT_EQ(refused(), "running");
 
-  // While it stops, which the run that goes on keeps it from, many are refused at once.
+  // While it waits for a run to stop, many lists are rejected at the same time.
   ran.wait_for(1);
   EXPECT_EQ(scheduler.stop(0ms), std::vector<std::string>{"a"});
   std::vector<std::thread> threads;
@@ -276,8 +276,8 @@ TEST_F(Runtime, tells_what_fails_and_nothing_of_what_an_active_scheduler_refuses
   EXPECT_EQ(journal.size(), 4);
 }
 
-// I5: with a deadline a stop returns what still runs; the state stays held until it has ended.
-TEST_F(Runtime, stops_by_a_deadline_or_says_what_still_runs) {
+// I5: with a deadline, stop() returns what still runs; the state is held until that has ended.
+TEST_F(Runtime, stops_by_a_deadline_or_returns_what_still_runs) {
   const TemporaryDirectory directory;
   Options durable = options();
   durable.state = directory.file("state.db");
@@ -289,7 +289,7 @@ TEST_F(Runtime, stops_by_a_deadline_or_says_what_still_runs) {
   scheduler.initialize(list);
   journal.wait_for(1);
   std::vector<std::string> running;
-  do {  // the quick one may not have been recorded
+  do {  // the end of the quick one may not be recorded yet
     running = scheduler.stop(0ms);
   } while (running.size() > 2);
   EXPECT_EQ(running, (std::vector<std::string>{"a", "b"}));
@@ -302,7 +302,7 @@ TEST_F(Runtime, stops_by_a_deadline_or_says_what_still_runs) {
   EXPECT_NO_THROW(other.initialize({}));
 }
 
-// I5: a run is asked to end when the scheduler stops, and is told why.
+// I5: when the scheduler stops, runs are asked to end, with the reason.
 TEST_F(Runtime, asks_runs_to_end_when_it_stops) {
   Scheduler scheduler{options()};
   Gate begun;
@@ -323,7 +323,7 @@ TEST_F(Runtime, asks_runs_to_end_when_it_stops) {
   EXPECT_EQ(journal.wait_for(1), Entries{"stopping"});
 }
 
-// I4: concurrent lists are applied in the order in which they came, where they are reconciled.
+// I4: with `reconcile`, concurrent lists are applied in the order of the calls.
 TEST_F(Runtime, applies_concurrent_lists_one_after_the_other) {
   Options reconciling = options();
   reconciling.reinitialize = Reinitialize::reconcile;
@@ -343,8 +343,8 @@ TEST_F(Runtime, applies_concurrent_lists_one_after_the_other) {
   scheduler.stop();
 }
 
-// What a callback's destructor does is its own affair: it may wait for what the scheduler does.
-TEST_F(Runtime, destroys_the_callbacks_of_the_list_before_without_a_lock) {
+// The destructor of a callback may do anything, even wait for the scheduler.
+TEST_F(Runtime, destroys_the_callbacks_of_the_previous_list_without_a_lock) {
   Options reconciling = options();
   reconciling.reinitialize = Reinitialize::reconcile;
   Scheduler scheduler{reconciling};
@@ -359,7 +359,7 @@ TEST_F(Runtime, destroys_the_callbacks_of_the_list_before_without_a_lock) {
   scheduler.stop();
 }
 
-// The same, where its last run outlives the list.
+// The same if its last run outlives the list.
 TEST_F(Runtime, destroys_the_callback_of_a_removed_task_without_a_lock) {
   Options reconciling = options();
   reconciling.reinitialize = Reinitialize::reconcile;
@@ -395,7 +395,7 @@ TEST_F(Runtime, destroys_the_callback_of_a_removed_task_without_a_lock) {
   scheduler.stop();
 }
 
-// I5: whoever owns the scheduler may be owned by a callback.
+// I5: a callback may own the owner of the scheduler.
 TEST_F(Runtime, refuses_to_be_stopped_by_the_destructor_of_a_callback) {
   Scheduler scheduler{options()};
   std::shared_ptr<void> guard{nullptr, [&](void*) {
@@ -407,9 +407,8 @@ TEST_F(Runtime, refuses_to_be_stopped_by_the_destructor_of_a_callback) {
   EXPECT_EQ(journal.size(), 1U);
 }
 
-// The same on a worker's thread, which may be the last to hold a callback whose run has ended and
-// whose task is gone.
-TEST_F(Runtime, refuses_to_be_stopped_by_the_destructor_of_a_callback_on_its_own_thread) {
+// The same on a worker, which may be the last to hold the callback of a removed task.
+TEST_F(Runtime, refuses_to_be_stopped_by_the_destructor_of_a_callback_on_a_worker) {
   Options reconciling = options();
   reconciling.reinitialize = Reinitialize::reconcile;
   reconciling.events = [&](const Event& event) {
@@ -429,14 +428,14 @@ TEST_F(Runtime, refuses_to_be_stopped_by_the_destructor_of_a_callback_on_its_own
                          },
                          1min}});
   EXPECT_EQ(journal.wait_for(1), Entries{"completed"});
-  scheduler.initialize({});  // after which the loop has let go of the run
+  scheduler.initialize({});  // after this the loop no longer holds the run
   scheduler.initialize({});
   forgotten.open();
   EXPECT_EQ(journal.wait_for(2), (Entries{"completed", "destroyed"}));
   scheduler.stop();
 }
 
-TEST_F(Runtime, stops_at_once_where_nothing_was_initialized) {
+TEST_F(Runtime, stops_at_once_if_it_was_never_initialized) {
   Scheduler scheduler{options()};
   scheduler.stop();
   EXPECT_TRUE(scheduler.stop(0ms).empty());
@@ -457,7 +456,7 @@ TEST_F(Runtime, can_be_initialized_again_after_a_stop) {
   EXPECT_EQ(journal.wait_for(1).size(), 1);
 }
 
-// I4: only the first of concurrent calls proceeds; the others are told.
+// I4: only the first of concurrent calls proceeds; the others throw.
 void hammer(Options chosen, Reinitialize reinitialize, ManualClock& clock) {
   Journal journal;
   chosen.reinitialize = reinitialize;
@@ -486,7 +485,7 @@ void hammer(Options chosen, Reinitialize reinitialize, ManualClock& clock) {
   EXPECT_EQ(succeeded + refused, 300);
   scheduler.stop();
   const std::size_t runs = journal.size();
-  clock.advance(1h);  // nobody is left whom that could wake
+  clock.advance(1h);  // there is no scheduler to wake
   EXPECT_EQ(journal.size(), runs);
 }
 

@@ -1,4 +1,4 @@
-// Bounds: callbacks at one time, threads, time limits.
+// The bounds on callbacks and threads, and time limits.
 
 #include <atomic>
 #include <future>
@@ -44,7 +44,7 @@ TEST_F(Runtime, bounds_the_callbacks_at_one_time) {
   EXPECT_LE(most, 2);
 }
 
-// More callbacks that wait than there were threads at first: the threads come.
+// More callbacks wait than there are threads at first, so more threads start.
 TEST_F(Runtime, gives_every_waiting_callback_a_thread) {
   Scheduler scheduler{options()};
   Gate gate;
@@ -72,7 +72,7 @@ TEST_F(Runtime, gives_every_waiting_callback_a_thread) {
 }
 
 // X2
-TEST_F(Runtime, asks_a_run_to_stop_when_its_time_is_over) {
+TEST_F(Runtime, asks_a_run_to_stop_at_its_time_limit) {
   Scheduler scheduler{options()};
   std::atomic<int> runs = 0;
   scheduler.initialize(
@@ -93,20 +93,20 @@ TEST_F(Runtime, asks_a_run_to_stop_when_its_time_is_over) {
         .time_limit = 10s}});
   journal.wait_for(1);
   clock->advance(10s);
-  // It returned as if all were well, but too late: it has failed, and is tried again.
+  // It returned normally, but too late: it has failed, and is retried.
   EXPECT_EQ(journal.wait_for(2), (Entries{"runs", "again"}));
   scheduler.stop();
 }
 
-// X2, I5: a limit holds while a stop waits; a callback that does not heed it is waited for.
+// X2, I5: time limits apply while stop() waits. A callback that ignores its limit is waited for.
 TEST_F(Runtime, enforces_limits_while_it_stops) {
   std::vector<std::string> failures;
-  Options telling = options();
-  telling.events = [&](const Event& event) {
+  Options reporting = options();
+  reporting.events = [&](const Event& event) {
     if (event.name == "TaskRunFailed") failures.push_back(to_json(event));
     if (event.name == "SchedulerStopRequested") journal.add("stopping");
   };
-  Scheduler scheduler{telling};
+  Scheduler scheduler{reporting};
   Gate gate;
   std::atomic<bool> stopped = false;
   const auto limited = [&](const char* name, auto wait) {
@@ -126,7 +126,7 @@ TEST_F(Runtime, enforces_limits_while_it_stops) {
                  std::promise<void> asked;
                  const std::stop_callback on_stop{run.must_end, [&] { asked.set_value(); }};
                  asked.get_future().wait();
-                 EXPECT_EQ(run.stop_reason(), StopReason::time_limit);  // which presses more
+                 EXPECT_EQ(run.stop_reason(), StopReason::time_limit);  // which replaces `stopping`
                }),
        limited("does not", [&](const RunInfo& /*run*/) { gate.pass(); })});
   journal.wait_for(2);
@@ -145,13 +145,13 @@ TEST_F(Runtime, enforces_limits_while_it_stops) {
   }
 }
 
-// X2: what a run says of its own failure is kept.
+// X2: the message of the run's own failure is kept.
 TEST_F(Runtime, keeps_the_error_of_a_run_past_its_time_limit) {
-  Options telling = options();
-  telling.events = [&](const Event& event) {
+  Options reporting = options();
+  reporting.events = [&](const Event& event) {
     if (event.name == "TaskRunFailed") journal.add(to_json(event));
   };
-  Scheduler scheduler{telling};
+  Scheduler scheduler{reporting};
   Gate begun;
   scheduler.initialize(
       {{.name = "a",
@@ -173,13 +173,13 @@ TEST_F(Runtime, keeps_the_error_of_a_run_past_its_time_limit) {
   scheduler.stop();
 }
 
-// V: a duration is by a clock that nobody sets.
+// V
 TEST_F(Runtime, measures_durations_by_a_clock_that_is_never_set) {
-  Options telling = options();
-  telling.events = [&](const Event& event) {
+  Options reporting = options();
+  reporting.events = [&](const Event& event) {
     if (event.name == "TaskRunCompleted") journal.add(to_json(event));
   };
-  Scheduler scheduler{telling};
+  Scheduler scheduler{reporting};
   Gate begun;
   Gate gate;
   scheduler.initialize({{"a",

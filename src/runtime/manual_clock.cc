@@ -20,9 +20,9 @@ void ManualClock::set(Instant now) {
   if (alarm_ > now && !back) return;
   const std::uint64_t before = alarms_;
   bell_->ring();
-  // Without an alarm there is nobody to wait for.
+  // Without an alarm, no scheduler runs that could notice.
   if (alarm_ == Instant::max()) return;
-  // An alarm that is due already was set by a step that had not seen the new time.
+  // An alarm that is already due was set by a step that had not seen the new time.
   alarm_set_.wait(lock,
                   [&] { return alarms_ != before && (alarm_ > now_ || alarm_ == Instant::max()); });
 }

@@ -1,4 +1,4 @@
-// For schedulers whose trace nobody reads.
+// A trace that keeps nothing.
 #pragma once
 
 #include "trace/event.h"

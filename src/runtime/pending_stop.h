@@ -1,4 +1,4 @@
-// A stop() in two parts, for a thread that has other things to do while runs end.
+// A stop() in two parts, for a thread that has other work while runs end.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,11 @@ namespace dutiful {
 
 class PendingStop {
  public:
-  // Enters stop() and does not wait: from here on nothing is started. Rings when finish() has
-  // nothing to wait for any more. The scheduler must have a list; both must outlive finish().
-  // Throws StopSchedulerError where there is no memory to ask with.
+  // Enters stop() and returns at once. Nothing starts after this. The bell rings when finish() will
+  // not have to wait. The scheduler must have a list, and both must outlive finish(). Throws
+  // StopSchedulerError if memory runs out.
   PendingStop(Scheduler& scheduler, Bell& all_ended);
-  // Returns, and throws, as stop() does. To be called once.
+  // Returns and throws as stop() does. Call it once.
   void finish();
 
  private:

@@ -1,4 +1,5 @@
-// A callback of the program's own, which only passes its run on.
+// A callback that only hands its run over to another thread. The program itself uses it for
+// commands.
 #pragma once
 
 #include <functional>
@@ -7,9 +8,9 @@
 
 namespace dutiful {
 
-// It is called by the thread that starts runs, and not by a worker, so that runs without end need
-// no thread at all. It must return at once, wait for nothing and call no scheduler. Users cannot
-// make one: if it took its time, it would hold up every task.
+// The loop calls it, not a worker, so that any number of long runs needs no thread. It must return
+// at once, wait for nothing and call no scheduler. Users cannot make one, because a slow one would
+// delay every task.
 struct PromptCallback {
   [[nodiscard]] static Callback make(std::function<void(Run)> function);
   [[nodiscard]] static bool is(const Callback& callback) noexcept;

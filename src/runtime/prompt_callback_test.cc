@@ -25,7 +25,7 @@ class PromptRuns : public Runtime {
   std::mutex mutex;
   std::vector<dutiful::Run> taken;
 
-  // Keeps the run, as a program does that will settle it when a command has ended.
+  // Keeps the run, as the program does until a command has ended.
   Callback keeps() {
     return PromptCallback::make([this](dutiful::Run run) {
       const std::string key = run.info().key();
@@ -46,13 +46,13 @@ class PromptRuns : public Runtime {
   }
 };
 
-TEST(PromptCallback, is_told_from_what_a_user_gives) {
+TEST(PromptCallback, is_distinguished_from_the_callback_of_a_user) {
   EXPECT_TRUE(PromptCallback::is(PromptCallback::make([](dutiful::Run) {})));
   EXPECT_FALSE(PromptCallback::is(Callback{[](dutiful::Run) {}}));
   EXPECT_FALSE(PromptCallback::is(Callback{}));
 }
 
-// X3: however many runs go on, they have no thread.
+// X3: any number of runs in progress needs no thread.
 TEST_F(PromptRuns, need_no_thread_but_the_loop) {
   Options unlimited = options();
   unlimited.max_concurrent = 0;
@@ -68,14 +68,14 @@ TEST_F(PromptRuns, need_no_thread_but_the_loop) {
 }
 
 TEST_F(PromptRuns, that_throw_have_failed) {
-  Options telling = options();
-  telling.events = [&](const Event& event) {
+  Options reporting = options();
+  reporting.events = [&](const Event& event) {
     if (event.name != "TaskRunFailed") return;
     for (const EventField& field : event.fields) {
       if (field.name == "error") journal.add(std::get<std::string>(field.value));
     }
   };
-  Scheduler scheduler{telling};
+  Scheduler scheduler{reporting};
   scheduler.initialize({task("a", PromptCallback::make([](dutiful::Run) -> void {
                                throw std::runtime_error("there is no room");
                              }))});
@@ -83,8 +83,8 @@ TEST_F(PromptRuns, that_throw_have_failed) {
   EXPECT_EQ(journal.wait_for(1)[0], "there is no room");
 }
 
-// K7: a user's callback that takes its time is on a thread of its own, whatever is beside it.
-TEST_F(PromptRuns, go_on_beside_callbacks_that_wait) {
+// K7: a slow callback of a user runs on a worker, whatever other callbacks the list has.
+TEST_F(PromptRuns, continue_beside_callbacks_that_wait) {
   Gate gate;
   Options reconciling = options();
   reconciling.reinitialize = Reinitialize::reconcile;
@@ -105,8 +105,8 @@ TEST_F(PromptRuns, go_on_beside_callbacks_that_wait) {
   mixed.stop();
 }
 
-// A thread that cannot be had refuses the list that needs it, and the one before goes on.
-TEST_F(PromptRuns, stay_where_a_list_needs_a_thread_that_is_not_to_be_had) {
+// A list that needs a thread that cannot be started is rejected, and the previous list continues.
+TEST_F(PromptRuns, continue_if_the_next_list_needs_a_thread_that_cannot_be_started) {
   Options reconciling = options();
   reconciling.reinitialize = Reinitialize::reconcile;
   Scheduler scheduler{reconciling};
@@ -141,7 +141,7 @@ bool rings(const Bell& bell, int timeout_ms) {
   return poll(&waiting, 1, timeout_ms) == 1;
 }
 
-// I5, without a thread that waits.
+// I5, but no thread waits.
 TEST_F(PromptRuns, are_waited_for_by_a_stop_in_two_parts) {
   Bell all_ended;
   Scheduler scheduler{options()};

@@ -1,4 +1,4 @@
-// A first-in-first-out list of things that carry their own link: to queue one takes no memory.
+// A first-in-first-out list whose elements hold the links, so that adding one needs no memory.
 #pragma once
 
 #include <memory>
@@ -6,7 +6,7 @@
 
 namespace dutiful {
 
-// T has a member `std::shared_ptr<T> next`, which is the queue's while it is in one.
+// T has a member `std::shared_ptr<T> next`, which belongs to the queue that the element is in.
 template <typename T>
 class Queue {
  public:
@@ -16,7 +16,8 @@ class Queue {
         last_(std::exchange(other.last_, nullptr)),
         size_(std::exchange(other.size_, 0)) {}
   Queue& operator=(Queue&&) = delete;
-  // One by one: a chain that is let go by its beginning is destroyed as deep as it is long.
+  // One by one, because to destroy a whole chain by its first element recurses as deep as the chain
+  // is long.
   ~Queue() { clear(); }
 
   [[nodiscard]] bool empty() const noexcept { return first_ == nullptr; }
@@ -38,7 +39,7 @@ class Queue {
     return item;
   }
 
-  // Takes all of the other's, behind its own.
+  // Moves all elements of the other queue to the end of this one.
   void append(Queue&& other) noexcept {
     if (other.empty()) return;
     (last_ == nullptr ? first_ : last_->next) = std::move(other.first_);

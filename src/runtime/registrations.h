@@ -1,4 +1,4 @@
-// A list of registrations, taken apart: what the engine decides by, and what is called.
+// A list of registrations, split into what the engine decides by and what is called.
 #pragma once
 
 #include <utility>
@@ -14,7 +14,7 @@ struct CallbackOf {
   Callback callback;
   Duration time_limit;
 };
-// By TaskConfig::registration.
+// Indexed by TaskConfig::registration.
 using Callbacks = std::vector<CallbackOf>;
 
 [[nodiscard]] std::pair<std::vector<TaskConfig>, Callbacks> separate_callbacks(

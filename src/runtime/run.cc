@@ -7,8 +7,8 @@
 namespace dutiful {
 namespace {
 
-// A callback that this thread is in. A run that is dropped meanwhile by the same thread may be on
-// its way out with an exception, and only who catches that knows the reason.
+// A callback that this thread is in. If the thread drops the run of that callback meanwhile, the
+// cause may be an exception, whose message is known only to the handler that catches it.
 struct Call {
   explicit Call(const Run::Settler* of) : settler(of), outer(std::exchange(innermost, this)) {}
   ~Call() { innermost = outer; }
@@ -88,12 +88,12 @@ void Callback::operator()(Run run) const noexcept {
   const auto fail_if_dropped = [&](std::string_view reason) {
     if (call.dropped) settler->settle(Outcome::failure, reason);
   };
-  // Whatever it throws is its failure, and nobody else's (RULES K7).
+  // Whatever the callback throws is a failure of this run alone (RULES K7).
   try {
     work_->call(run);
     fail_if_dropped(dropped_unsettled);
   } catch (const std::exception& error) {
-    run.drop();  // which a synchronous one has left here
+    run.drop();  // a synchronous callback has not taken it
     fail_if_dropped(error.what());
   } catch (...) {
     run.drop();

@@ -20,7 +20,7 @@ using StopRequests = std::vector<StopRequest>;
 // Runs what users have registered on their stop tokens, so no lock may be held.
 void send(const StopRequests& requests);
 
-// Not thread-safe. Requests are collected here, because whoever decides them usually holds a lock.
+// Not thread-safe. Requests are collected, because the caller usually holds a lock.
 // If memory runs out, the function throws std::bad_alloc, changes nothing, and may be called again.
 class RunsInProgress {
  public:

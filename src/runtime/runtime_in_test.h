@@ -1,4 +1,4 @@
-// A scheduler whose clock is set by hand, and what its callbacks wrote down.
+// A fixture with a clock that is set by hand, and a journal for callbacks.
 #pragma once
 
 #include <memory>

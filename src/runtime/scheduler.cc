@@ -229,7 +229,8 @@ Scheduler::~Scheduler() {  // NOLINT(bugprone-exception-escape): see the header
   try {
     if (!impl_->is_idle()) impl_->stop(std::nullopt);
   } catch (...) {
-    // Nobody is left to tell. Called by its own callback, the threads that go on end the process.
+    // A destructor cannot report it. If a callback of its own called it, the threads that still run
+    // now end the process.
   }
 }
 

@@ -23,8 +23,8 @@ TEST_F(Runtime, starts_a_task_when_it_is_due) {
   EXPECT_EQ(journal.wait_for(2).size(), 2);
 }
 
-// ManualClock: what is due has been started when advance() returns, from the first call on.
-TEST_F(Runtime, has_started_what_is_due_when_the_clock_returns) {
+// ManualClock: when advance() returns, the due tasks have started, from the first call on.
+TEST_F(Runtime, has_started_the_due_tasks_when_advance_returns) {
   for (int i = 0; i < 50; ++i) {
     Journal counted;
     {
@@ -53,12 +53,12 @@ TEST_F(Runtime, starts_at_once_in_a_matching_minute) {
 
 // K5, K7: any failure is retried after its delay, to the millisecond.
 TEST_F(Runtime, retries_whatever_way_a_callback_fails) {
-  Journal recorded;  // the end of a run reaches the scheduler by another thread
-  Options telling = options();
-  telling.events = [&](const Event& event) {
+  Journal recorded;  // another thread hands the end of a run to the scheduler
+  Options reporting = options();
+  reporting.events = [&](const Event& event) {
     if (event.name == "TaskRunFailed") recorded.add(std::string{event.name});
   };
-  Scheduler scheduler{telling};
+  Scheduler scheduler{reporting};
   int run_number = 0;
   scheduler.initialize({{"a",
                          "0 * * * *",
@@ -96,7 +96,7 @@ TEST_F(Runtime, retries_whatever_way_a_callback_fails) {
                      "5 a@2025-03-03T10:00:00.000Z"}));
 }
 
-// P1, T6: what was missed while nobody was there is run once.
+// P1, T6: a task that was due while no scheduler ran runs once.
 TEST_F(Runtime, remembers_across_restarts) {
   const TemporaryDirectory directory;
   Options with_state = options();
@@ -119,7 +119,7 @@ TEST_F(Runtime, remembers_across_restarts) {
   EXPECT_EQ(journal.size(), 2);
 }
 
-// P8: what a retry, a crash, a restart and a removal make of key and fence.
+// P8: key and fence over a retry, a crash, a restart and a removal.
 TEST_F(Runtime, keeps_the_key_and_counts_the_fences) {
   const TemporaryDirectory directory;
   Options with_state = options();
@@ -134,7 +134,7 @@ TEST_F(Runtime, keeps_the_key_and_counts_the_fences) {
   Scheduler interrupted{with_state};
   interrupted.initialize({{"a", "0 * * * *", note, 0s}});
   journal.wait_for(2);
-  // As a crash would leave it.
+  // The state as a crash would leave it.
   const std::string left = directory.file("left.db");
   std::filesystem::copy_file(with_state.state, left);
   std::filesystem::copy_file(with_state.state + "-wal", left + "-wal");
@@ -158,21 +158,21 @@ TEST_F(Runtime, keeps_the_key_and_counts_the_fences) {
   EXPECT_EQ(journal.wait_for(5).back(), "cron a@2025-03-03T11:00:00.000Z 5");
 }
 
-// V: the scheduler tells what it does, in order.
-TEST_F(Runtime, tells_what_happens) {
+// V: events are in order.
+TEST_F(Runtime, reports_what_happens) {
   std::vector<std::string> names;
-  Options telling = options();
-  telling.events = [&](const Event& event) { names.emplace_back(event.name); };
+  Options reporting = options();
+  reporting.events = [&](const Event& event) { names.emplace_back(event.name); };
   {
-    Scheduler scheduler{telling};
+    Scheduler scheduler{reporting};
     scheduler.initialize({{"a", "0 * * * *", [&] { journal.add("a"); }, 1min}});
     journal.wait_for(1);
   }
-  // Whether the run or the request to stop came first is nobody's promise.
+  // The order of the end of the run and the request to stop is not promised.
   const auto completed = std::ranges::find(names, "TaskRunCompleted");
   ASSERT_NE(completed, names.end());
   names.erase(completed);
-  // So is how many steps the loop takes.
+  // Neither is the number of steps of the loop.
   std::erase(names, "PollStarted");
   std::erase(names, "PollCompleted");
   EXPECT_EQ(names,
@@ -188,7 +188,7 @@ TEST_F(Runtime, tells_what_happens) {
                      "SchedulerStopped"}));
 }
 
-// The real clock: nothing here waits for longer than the retries take.
+// The real clock. This waits no longer than the retries take.
 TEST(RealClock, retries_after_milliseconds) {
   const TemporaryDirectory directory;
   Scheduler scheduler{{.state = directory.file("state.db"), .zone = Zone::utc()}};

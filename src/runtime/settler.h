@@ -1,4 +1,4 @@
-// Who is told how a run ended.
+// Receives the outcome of a run.
 #pragma once
 
 #include <string_view>
@@ -9,7 +9,7 @@
 
 namespace dutiful {
 
-// Told once per run, by any thread.
+// Called once per run, by any thread.
 class Run::Settler {
  public:
   virtual ~Settler() = default;

@@ -1,4 +1,4 @@
-// The store takes its time, because another program is writing to it, and everything comes at once.
+// The store is slow, because another program writes to it, and everything happens at the same time.
 
 #include <algorithm>
 #include <atomic>
@@ -53,14 +53,14 @@ TEST_F(SlowStore, keeps_what_arrives_meanwhile) {
   runs.wait_for(3);
 
   SqliteLock lock{path};
-  first.open();  // the loop takes this end, and waits for the file
+  first.open();  // the loop records this end, and waits for the file
   others.open();
   std::atomic<bool> stopped = false;
   std::thread stopper{[&] {
     scheduler.stop();
     stopped = true;
   }};
-  // Whether the stop has come before it or not, it is refused without waiting for the store.
+  // Whether or not stop() entered before, the list is rejected without waiting for the store.
   EXPECT_THROW(scheduler.initialize({task("d")}), SchedulerAlreadyActiveError);
   EXPECT_FALSE(stopped);
   lock.release();
@@ -74,8 +74,8 @@ TEST_F(SlowStore, keeps_what_arrives_meanwhile) {
   EXPECT_THAT(events.wait_for(1), testing::Not(testing::Contains("TaskOrphaned")));
 }
 
-// I4, reconcile: a new list waits for the store, and holds afterwards.
-TEST_F(SlowStore, takes_a_new_list_when_it_is_through) {
+// I4, reconcile: a new list waits for the store, and is then applied.
+TEST_F(SlowStore, takes_a_new_list_after_the_record_of_an_end) {
   Options reconciling = options();
   reconciling.reinitialize = Reinitialize::reconcile;
   Scheduler scheduler{reconciling};
@@ -85,7 +85,8 @@ TEST_F(SlowStore, takes_a_new_list_when_it_is_through) {
   SqliteLock lock{path};
   gate.open();
   std::thread second{[&] { scheduler.initialize({task("b")}); }};
-  // Whether it is at the store already or not: b starts only after the end of a is recorded.
+  // Whether or not initialize() has reached the store: b starts only after the end of a is
+  // recorded.
   runs.add("the store is free");
   lock.release();
   second.join();
@@ -95,7 +96,7 @@ TEST_F(SlowStore, takes_a_new_list_when_it_is_through) {
   scheduler.stop();
 }
 
-// I5: a stop waits for an initialize() in progress, and then stops what that has begun.
+// I5: stop() waits for an initialize() in progress, and then stops what it started.
 TEST_F(SlowStore, is_stopped_while_it_initializes) {
   { Scheduler{options()}.initialize({}); }  // makes the file
   Scheduler scheduler{options()};
@@ -105,7 +106,7 @@ TEST_F(SlowStore, is_stopped_while_it_initializes) {
     scheduler.initialize({task("a")});
     order.add("initialized");
   }};
-  // It is at the store now, or about to be: the one before has told the same, once.
+  // It has reached the store, or is about to; the previous initialize() reported the same once.
   while (std::ranges::count(events.wait_for(1), "SchedulerInitializationStarted") < 2) {
     std::this_thread::yield();
   }

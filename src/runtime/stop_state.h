@@ -8,15 +8,15 @@
 
 namespace dutiful {
 
-// Shared by the scheduler, which asks, and the run.
+// Shared by the scheduler, which requests the stop, and the run.
 class StopState {
  public:
   enum class Limit { none, some };
   explicit StopState(Limit limit)
       : must_end_(limit == Limit::none ? std::stop_source{std::nostopstate} : std::stop_source{}) {}
 
-  // Runs what users have hung on the tokens, so nothing of ours may be locked. A pressing reason
-  // takes the place of one that is not.
+  // Runs the callbacks that users have registered on the tokens, so the caller must hold no lock.
+  // `time_limit` replaces `stopping` as the reason, but not the other way round.
   void request(StopReason reason) {
     if (reason == StopReason::stopping) {
       auto none = static_cast<std::uint8_t>(0);
@@ -41,7 +41,7 @@ class StopState {
     return static_cast<std::uint8_t>(static_cast<std::uint8_t>(reason) + 1);
   }
 
-  std::atomic<std::uint8_t> reason_ = 0;  // 0: it was not asked
+  std::atomic<std::uint8_t> reason_ = 0;  // 0: no stop was requested
   std::stop_source stop_;
   std::stop_source must_end_;
 };

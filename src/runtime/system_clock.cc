@@ -23,14 +23,15 @@ void SystemClock::set_alarm(Instant instant) {
   using std::chrono::seconds;
   itimerspec spec{};
   if (instant != Instant::max()) {
-    // An alarm in the past rings at once; zero would take it away.
+    // An alarm in the past rings at once. Zero would remove it.
     const auto since = std::max(instant.time_since_epoch(), Duration{1});
     const auto whole = std::chrono::floor<seconds>(since);
     spec.it_value.tv_sec = whole.count();
     spec.it_value.tv_nsec = std::chrono::nanoseconds{since - whole}.count();
   }
-  // The clock being set makes it readable too: what is due has to be looked at again then. Where it
-  // was set since the last look, that is answered here (ECANCELED), so the alarm rings at once.
+  // The timer also rings when the clock is set, because other tasks may be due then. If the clock
+  // was set since the last call, the kernel reports it here (ECANCELED), so the alarm must ring at
+  // once.
   const int flags = TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET;
   int result = timerfd_settime(timer_.get(), flags, &spec, nullptr);
   if (result != 0 && errno == ECANCELED) {

@@ -1,4 +1,4 @@
-// The host's wall clock, with an alarm that notices when it is set.
+// The host's wall clock. Its alarm also rings when the clock is set.
 #pragma once
 
 #include <dutiful/scheduler.h>

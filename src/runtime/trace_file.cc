@@ -48,7 +48,7 @@ std::string TraceFile::take_over() {
   return "";
 }
 
-// What earlier schedulers did, for what follows from it.
+// Reads the events of earlier schedulers, because the state of the trace follows from them.
 std::string TraceFile::read_file() {
   reading_ = true;
   std::ifstream in = open_to_read(file_);
@@ -61,7 +61,7 @@ std::string TraceFile::read_file() {
     }
     lines_ = reader.line();
   } catch (const MalformedTrace& error) {
-    // No memory for a line looks the same as a disk that cannot be read, and the file may be whole.
+    // A read error, or a lack of memory for a line: the file may be undamaged.
     if (in.bad()) fail(damage_of(error) + "; use another file");
     return damage_of(error);
   }
@@ -69,7 +69,7 @@ std::string TraceFile::read_file() {
   return "";
 }
 
-// The damaged one stays locked until the new one is: so nobody comes in between.
+// Keeps the damaged file locked until the new one is, so that no other scheduler gets in between.
 void TraceFile::begin_anew(const std::string& damage) {
   std::string name;
   try {
@@ -77,7 +77,7 @@ void TraceFile::begin_anew(const std::string& damage) {
   } catch (const std::system_error& error) {
     fail(damage + ", and cannot be renamed: " + error.code().message() + "; use another file");
   }
-  // At once: if a new one cannot begin, the next start finds no damage any more.
+  // Now, because the next start finds no damage, even if a new trace cannot begin.
   if (listener_.set_aside) listener_.set_aside({std::move(name), damage});
   in_flight_ = {};
   latest_ = Instant::min();
@@ -92,7 +92,7 @@ void TraceFile::begin_anew(const std::string& damage) {
 void TraceFile::on(Instant at, const TraceEvent& event) {
   if (recovered_) return add(at, event);
   if (const auto* failure = std::get_if<InitFailure>(&event); failure != nullptr && failure->call) {
-    // It did not come to the state, so there is nothing to tell the crash by. Another may.
+    // This initialize() did not read the state, which recover() needs. Another one may.
     std::erase_if(waiting_, [&](const TracedEvent& waiting) {
       const auto* start = std::get_if<InitStart>(&waiting.event);
       return start != nullptr && start->call == failure->call;
@@ -106,18 +106,18 @@ void TraceFile::on(Instant at, const TraceEvent& event) {
 
 void TraceFile::recover(std::span<const DurableTask> state) {
   for (const TracedEvent& event : in_flight_.missing_events(state)) add(event.at, event.event);
-  // It was after the last thing that it told.
+  // The crash was after the last event.
   add(latest_, Crash{});
   recovered_ = true;
   for (const TracedEvent& event : std::exchange(waiting_, {})) add(event.at, event.event);
 }
 
-// A trace has no clock that is set back.
+// In a trace, time never goes back.
 void TraceFile::add(Instant at, const TraceEvent& event) {
   if (ended_) return;
   latest_ = std::max(latest_, at);
   const std::string line = to_line(latest_, event) + '\n';
-  // Where memory runs out, the file has the event or has not, but never a part of its line.
+  // If memory runs out, the trace has the whole event or nothing of it.
   if (unwritten_.capacity() - unwritten_.size() < line.size()) {
     unwritten_.reserve(2 * unwritten_.size() + line.size());
   }

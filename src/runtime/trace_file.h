@@ -1,4 +1,4 @@
-// A trace on disk that schedulers add to, one after the other.
+// The file of a trace, to which one scheduler after the other adds its events.
 #pragma once
 
 #include <functional>
@@ -14,11 +14,11 @@
 
 namespace dutiful {
 
-// What a trace tells while it grows. Called by whoever tells the trace something.
+// Receives the troubles of a trace, on the thread that adds to it.
 struct TraceListener {
   std::function<void(const std::string& error)> failed;
-  std::function<void(const theory::Violation&)> violated{};  // none: it is not judged
-  // It was damaged, for that reason, and has that name now; a new one has begun.
+  std::function<void(const theory::Violation&)> violated{};  // empty: the trace is not checked
+  // The trace was damaged and is renamed; a new one has begun.
   struct SetAside {
     std::string file;
     std::string reason;
@@ -26,19 +26,19 @@ struct TraceListener {
   std::function<void(const SetAside&)> set_aside{};
 };
 
-// Where the last scheduler ended without a stop, what it made durable and could not tell any more
-// is told first, and then its crash, as soon as its state is known.
+// If the previous scheduler did not stop, recover() first adds the events that it made durable but
+// did not trace, and then its crash. Until then, new events wait.
 //
-// A trace that is damaged is set aside, and a new one begins, which is not judged: it does not know
-// what was owed. A file that is no trace is refused, and so is that of a scheduler with other
-// options.
+// A damaged trace is set aside, and a new one begins. The new one is not checked, because it does
+// not show which runs were owed. A file that is not a trace, and a trace of a scheduler with other
+// options, are rejected.
 //
-// A disk that is full does not stop a scheduler: what cannot be written is kept, to be written
-// later. Where that is more than 16 MiB, the trace ends there, and for the next scheduler this one
-// has crashed.
+// A full disk does not stop the scheduler: events that cannot be written are kept, and written
+// later. If they exceed 16 MiB, the trace ends there, and to the next scheduler this one has
+// crashed.
 class TraceFile : public TraceSink {
  public:
-  // Throws TraceError: also for a link, and for a file of another user.
+  // Throws TraceError, also for a symbolic link and for a file of another user.
   TraceFile(std::string file, TraceHeader header, const Zone& zone, TraceListener listener);
   ~TraceFile() override;
   TraceFile(const TraceFile&) = delete;
@@ -50,14 +50,14 @@ class TraceFile : public TraceSink {
   void recover(std::span<const DurableTask> state) override;
 
  private:
-  // These return what is damaged, or nothing.
+  // These return the damage, or an empty text.
   [[nodiscard]] std::string take_over();
   [[nodiscard]] std::string read_file();
   void begin_anew(const std::string& damage);
   void add(Instant at, const TraceEvent& event);
   [[noreturn]] void fail(const std::string& reason);
 
-  // More than a scheduler does while a disk is full for a while, and less than hurts.
+  // Enough for a disk that is full for a while, and little enough to keep in memory.
   static constexpr std::size_t unwritten_max = std::size_t{16} << 20;
 
   std::string file_;
@@ -72,7 +72,7 @@ class TraceFile : public TraceSink {
   bool reading_ = false;
   std::vector<TracedEvent> waiting_;  // until the state is known
   std::string unwritten_;
-  bool failing_ = false;  // the last write did, and it was told
+  bool failing_ = false;  // the last write failed, and that was reported
   bool ended_ = false;
 };
 

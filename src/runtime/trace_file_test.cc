@@ -46,7 +46,7 @@ class TraceFileTest : public testing::Test {
     trace.flush();
   }
 
-  // The events of the file, in short.
+  // The events of the file, as "12:00 InitStart".
   [[nodiscard]] std::vector<std::string> events() const {
     std::ifstream in{file};
     TraceReader reader{in};
@@ -72,13 +72,13 @@ class TraceFileTest : public testing::Test {
     std::ifstream in{file + more, std::ios::binary};
     return {std::istreambuf_iterator<char>{in}, {}};
   }
-  // Leaves zeros from there on.
+  // Writes zeros over that part of the file.
   void damage(std::size_t begin, std::size_t count) const {
     std::fstream out{file, std::ios::binary | std::ios::in | std::ios::out};
     out.seekp(static_cast<std::streamoff>(begin));
     out << std::string(count, '\0');
   }
-  // Opens it, and expects that another has begun beside what was there.
+  // Opens the trace, and expects that it is renamed and a new one begun.
   void expect_set_aside(const std::string& damaged_name, const std::string& reason) {
     const std::string before = text();
     const auto trace = open(true);
@@ -97,7 +97,7 @@ class TraceFileTest : public testing::Test {
   std::vector<std::string> set_aside;
 };
 
-TEST_F(TraceFileTest, goes_on_where_a_scheduler_stopped) {
+TEST_F(TraceFileTest, continues_after_a_scheduler_stopped) {
   {
     const auto trace = open();
     run_hourly(*trace);
@@ -119,7 +119,7 @@ TEST_F(TraceFileTest, goes_on_where_a_scheduler_stopped) {
                           "13:00 InitStart"));
 }
 
-TEST_F(TraceFileTest, tells_a_crash_and_what_it_left_behind) {
+TEST_F(TraceFileTest, adds_the_missing_events_and_the_crash) {
   run_hourly(*open());
   const auto trace = open();
   EXPECT_TRUE(trace->wants_state());
@@ -141,7 +141,7 @@ TEST_F(TraceFileTest, tells_a_crash_and_what_it_left_behind) {
                           "13:00 InitSuccess"));
 }
 
-TEST_F(TraceFileTest, forgets_an_initialize_that_did_not_come_to_the_state) {
+TEST_F(TraceFileTest, forgets_an_initialize_that_failed_before_it_read_the_state) {
   run_hourly(*open());
   const auto trace = open();
   trace->on(one, InitStart{{hourly}});
@@ -157,7 +157,7 @@ TEST_F(TraceFileTest, forgets_an_initialize_that_did_not_come_to_the_state) {
                           "13:00 InitStart"));
 }
 
-// H12: one that is refused meanwhile takes only its own beginning with it.
+// H12: an initialize() that is rejected meanwhile takes back only its own InitStart.
 TEST_F(TraceFileTest, keeps_the_initialize_that_goes_on_while_another_is_refused) {
   run_hourly(*open());
   const auto trace = open();
@@ -185,7 +185,7 @@ TEST_F(TraceFileTest, cuts_off_a_line_that_was_not_finished) {
   EXPECT_EQ(events().back(), "12:00 Crash");
 }
 
-TEST_F(TraceFileTest, begins_anew_where_not_even_the_header_was_finished) {
+TEST_F(TraceFileTest, begins_anew_if_not_even_the_header_was_finished) {
   std::ofstream{file} << R"({"trace":"dut)";
   run_hourly(*open());
   EXPECT_EQ(events().size(), 3U);
@@ -222,7 +222,7 @@ TEST_F(TraceFileTest, of_zeros_alone_is_set_aside_and_none_is_replaced) {
   EXPECT_EQ(text(".damaged-1"), "precious");
 }
 
-// The likeliest damage: what was written last. To cut it off would hide runs that have been.
+// The most likely damage is to the last lines. Cutting them off would hide runs.
 TEST_F(TraceFileTest, without_its_last_lines_is_set_aside) {
   run_hourly(*open());
   damage(text().find("RunStart"), text().size() - text().find("RunStart"));
@@ -236,8 +236,8 @@ TEST_F(TraceFileTest, whose_header_is_damaged_is_set_aside) {
   expect_set_aside("trace.jsonl.damaged-1", "is malformed at line 1: ");
 }
 
-// It does not know what was owed: a run that was interrupted would be judged as one that nobody
-// owed.
+// It does not show which runs were owed, so the run that follows an interrupted one would seem a
+// violation.
 TEST_F(TraceFileTest, that_begins_after_a_damaged_one_is_not_judged) {
   run_hourly(*open());
   damage(text().find("InitSuccess"), 4);
@@ -247,8 +247,8 @@ TEST_F(TraceFileTest, that_begins_after_a_damaged_one_is_not_judged) {
   EXPECT_TRUE(violations.empty());
 }
 
-// The next start finds no damage any more.
-TEST_F(TraceFileTest, that_is_set_aside_is_told_even_if_no_other_can_begin) {
+// The next start finds no damage.
+TEST_F(TraceFileTest, that_is_set_aside_is_reported_even_if_no_other_can_begin) {
   run_hourly(*open());
   damage(text().find("InitSuccess"), 4);
   {

@@ -14,10 +14,10 @@
 namespace dutiful {
 namespace {
 
-// More retries at one instant than any test means: a task that fails at once is retried at once.
+// More starts at one instant are a mistake: a task without a retry delay that always fails.
 constexpr std::size_t retries_at_once_max = 100'000;
 
-// Shows what it is told to.
+// Shows the time that it was moved to.
 class VirtualClock : public Clock {
  public:
   explicit VirtualClock(Instant begin) : instant_(begin) {}
@@ -37,7 +37,7 @@ class VirtualClock : public Clock {
   Duration passed_{};
 };
 
-// Requires an instant in the range of clocks, which is far from where milliseconds overflow.
+// Saturates. Requires an instant in the range of clocks, which is far from overflow.
 Instant sum(Instant instant, Duration duration) {
   if (duration > Duration::max() / 2) return Instant::max();
   if (duration < Duration::min() / 2) return Instant::min();
@@ -54,7 +54,7 @@ class VirtualScheduler::Impl {
   }
 
   void boot() {
-    mailbox_ = std::make_shared<Mailbox>(clock_);  // that of a crash before is nobody's
+    mailbox_ = std::make_shared<Mailbox>(clock_);  // runs from before a crash keep the old one
     ended_.clear();
     runs_ = {};
     engine_ = std::make_unique<Engine>(
@@ -108,7 +108,7 @@ class VirtualScheduler::Impl {
   [[nodiscard]] Instant now() const { return clock_.now(); }
 
  private:
-  // When a run is to start, or to be asked to end.
+  // When a run next starts, or is asked to end.
   [[nodiscard]] Instant next_wake() const {
     return std::min(engine_->next_wake(), runs_.next_deadline());
   }
@@ -122,14 +122,15 @@ class VirtualScheduler::Impl {
     }
   }
 
-  // Everything that happens at this instant.
+  // Does everything that is due at this instant.
   void run_due() {
     for (std::size_t started = 0;;) {
       take_ends();
       runs_.enforce_limits(now());
       send(runs_.take_stop_requests());
       take_ends();
-      // All are made before any is called: a callback may replace the list, or the process.
+      // Makes all of them before it calls any: a callback may replace the list, or crash() the
+      // scheduler.
       std::vector<std::shared_ptr<ActiveRun>> runs;
       for (Start& start : engine_->step(now()).starts) runs.push_back(make_run(start));
       if (runs.empty()) return;

@@ -20,7 +20,7 @@ TEST(VirtualTime, runs_a_year_at_once) {
                         {"night", "30 2 * * *", [&] { ++nights; }, 5min}});
   scheduler.advance(days{365});
   EXPECT_EQ(mondays, 52);
-  EXPECT_EQ(nights, 365);  // one night without 02:30, and one with two
+  EXPECT_EQ(nights, 365);  // one night has no 02:30, and one has two
   EXPECT_EQ(scheduler.now(), at("2026-01-01T00:00:30Z"));
 }
 
@@ -45,11 +45,11 @@ TEST(VirtualTime, lets_a_callback_keep_its_run) {
   scheduler.initialize(
       {{"a", "0 * * * *", [&](dutiful::Run run) { kept.push_back(std::move(run)); }, 1min}});
   scheduler.advance(5h);
-  ASSERT_EQ(kept.size(), 1);  // K1: never beside itself
+  ASSERT_EQ(kept.size(), 1);  // K1: a task never runs twice at the same time
   EXPECT_THROW(scheduler.stop(), StopSchedulerError);
   kept[0].succeed();
   scheduler.advance(0ms);
-  ASSERT_EQ(kept.size(), 2);  // K3: once more at once for all that was missed
+  ASSERT_EQ(kept.size(), 2);  // K3: one more run, at once, for all missed pulses
   kept[1].succeed();
   scheduler.stop();
 }
@@ -82,11 +82,11 @@ TEST(VirtualTime, says_when_each_attempt_was_due) {
     }
   };
   VirtualScheduler scheduler{at("2025-01-01T00:00:30Z"), {.zone = Zone::utc(), .events = report}};
-  std::vector<std::pair<Reason, Instant>> told;
+  std::vector<std::pair<Reason, Instant>> received;
   std::vector<dutiful::Run> kept;
   const auto callback = [&](dutiful::Run run) {
-    told.emplace_back(run.info().reason, run.info().scheduled);
-    switch (told.size()) {
+    received.emplace_back(run.info().reason, run.info().scheduled);
+    switch (received.size()) {
       case 1:
         return run.succeed();
       case 2:
@@ -107,7 +107,7 @@ TEST(VirtualTime, says_when_each_attempt_was_due) {
   const Instant boot = at("2025-01-01T00:00:00Z");
   const Instant cron = at("2025-01-01T01:00:00Z");
   const Instant retry = cron + 5min;
-  EXPECT_EQ(told,
+  EXPECT_EQ(received,
             (std::vector<std::pair<Reason, Instant>>{{Reason::boot, boot},
                                                      {Reason::cron, cron},
                                                      {Reason::retry, retry},
@@ -115,7 +115,7 @@ TEST(VirtualTime, says_when_each_attempt_was_due) {
   EXPECT_EQ(reported, (std::vector<Instant>{boot, cron, retry, cron}));
 }
 
-// What users made before `scheduled` existed still compiles and means the same.
+// Code from before `scheduled` existed still compiles and means the same.
 TEST(VirtualTime, takes_a_run_to_be_due_at_its_pulse) {
   const Instant pulse = at("2025-01-01T00:00:00Z");
   const RunInfo info{.task = "a",
@@ -127,7 +127,7 @@ TEST(VirtualTime, takes_a_run_to_be_due_at_its_pulse) {
   EXPECT_EQ(info.scheduled, pulse);
 }
 
-// K7: each way to fail has its own words.
+// K7: each way to fail has its own reason.
 TEST(VirtualTime, says_why_a_run_failed) {
   std::vector<std::string> errors;
   const auto note = [&](const Event& event) {
@@ -156,7 +156,7 @@ TEST(VirtualTime, says_why_a_run_failed) {
                                run.fail("first");
                                throw std::runtime_error("too late");
                              case 5:
-                               // It is in other hands when this one throws: theirs to settle.
+                               // Another owner has the run when this one throws, and settles it.
                                kept = std::move(run);
                                throw std::runtime_error("not mine any more");
                              case 6:
@@ -188,13 +188,13 @@ TEST(VirtualTime, says_why_a_run_failed) {
   EXPECT_EQ(runs, 7);
 }
 
-TEST(VirtualTime, says_that_it_stands_still) {
+TEST(VirtualTime, reports_that_time_stands_still) {
   VirtualScheduler scheduler{at("2025-01-01T00:00:00Z"), {.zone = Zone::utc()}};
   EXPECT_THROW(scheduler.initialize({{"a", "0 0 * * *", [] { throw 1; }, 0ms}}),
                std::runtime_error);
 }
 
-// I4: what was due by the list before is run, whatever the first of it does.
+// I4: the due tasks of the previous list run, whatever the first of them does.
 TEST(VirtualTime, lets_a_callback_replace_the_list_or_end_the_process) {
   VirtualScheduler scheduler{at("2025-03-03T10:00:00Z"),
                              {.reinitialize = Reinitialize::reconcile, .zone = Zone::utc()}};
@@ -225,7 +225,7 @@ TEST(VirtualTime, lets_a_callback_replace_the_list_or_end_the_process) {
 }
 
 // X2
-TEST(VirtualTime, asks_a_run_to_end_when_its_time_is_over) {
+TEST(VirtualTime, asks_a_run_to_end_at_its_time_limit) {
   std::vector<std::string> events;
   Options options{.zone = Zone::utc()};
   options.events = [&](const Event& event) {
@@ -250,7 +250,7 @@ TEST(VirtualTime, asks_a_run_to_end_when_its_time_is_over) {
                          .time_limit = 90s}});
   scheduler.advance(10min);
   EXPECT_EQ(asked, at("2025-03-03T10:01:30Z"));
-  ASSERT_EQ(events.size(), 1U);  // though it says that it has succeeded
+  ASSERT_EQ(events.size(), 1U);  // although it reports success
   EXPECT_NE(events[0].find("\"duration\":90000"), std::string::npos) << events[0];
   EXPECT_NE(events[0].find("it ran past its time limit"), std::string::npos) << events[0];
 }

@@ -18,7 +18,7 @@ Workers::~Workers() {
   for (Worker* worker : idle_) worker->called.notify_one();
   lock.unlock();
   dropped.clear();
-  // From here on nobody changes the list: threads that see `ending_` stay in it.
+  // From here on the list does not change: threads that see `ending_` stay in it.
   for (Worker& worker : workers_) worker.thread.join();
   if (ended_.joinable()) ended_.join();
 }
@@ -32,7 +32,7 @@ void Workers::add(Queue<ActiveRun> runs) noexcept {
   if (runs.empty()) return;
   const Lock lock{mutex_};
   runs_.append(std::move(runs));
-  // No more than there is work for: the others would wake only to sleep again.
+  // Wakes no more threads than there is work for.
   for (std::size_t wanted = runs_.size(); wanted > waking_ && !idle_.empty();) {
     Worker* const worker = idle_.back();
     idle_.pop_back();
@@ -55,7 +55,7 @@ void Workers::start_thread() {
   idle_.reserve(workers_.size() + 1);
   Worker& worker = workers_.emplace_back();
   try {
-    // It begins by taking the mutex, and so sees all of its worker.
+    // The thread first locks the mutex, so it sees its worker complete.
     worker.thread = std::thread{[this, &worker] { work(worker); }};
   } catch (...) {
     workers_.pop_back();
@@ -68,7 +68,7 @@ std::size_t Workers::start_threads(std::size_t count) noexcept {
   try {
     for (; started < count; ++started) start_thread();
   } catch (const std::exception&) {
-    // The host has none left. Those that there are go on.
+    // The host has no thread left. The existing ones continue.
   }
   return started;
 }
@@ -94,8 +94,8 @@ bool Workers::wait_for_work(Worker& self, Lock& lock) {
   self.is_called = false;
   idle_.push_back(&self);
   while (!self.is_called && !ending_) {
-    // More threads are started only after every idle one was called, so the last one can wait
-    // without a limit: nobody joins it meanwhile.
+    // More threads start only after every idle one was called. So the last thread may wait without
+    // a limit: no other one appears meanwhile.
     if (workers_.size() == 1) {
       self.called.wait(lock);
     } else if (!self.called.wait_until(lock, std::chrono::steady_clock::now() + idle_max_) &&

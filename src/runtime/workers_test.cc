@@ -40,7 +40,7 @@ Queue<ActiveRun> runs(TaskId count, TaskId first = 0) {
   return made;
 }
 
-// Until there are enough threads, or no more to be had: says which.
+// Grows until there are enough threads, or no more can be started. Returns which.
 Workers::Growth grow_to_the_end(Workers& workers) {
   auto growth = Workers::Growth::wanted;
   while ((growth = workers.grow()) == Workers::Growth::wanted) std::this_thread::yield();
@@ -62,7 +62,7 @@ TEST(Workers, grow_as_long_as_work_waits) {
   EXPECT_EQ(WorkersInTest::threads(workers), 1U);
   workers.add(runs(6));
   EXPECT_EQ(grow_to_the_end(workers), Workers::Growth::enough);
-  begun.wait_for(6);  // at once, for none of them can end
+  begun.wait_for(6);  // at the same time, because none can end
   gate.open();
 }
 
@@ -85,7 +85,7 @@ TEST(Workers, stay_within_their_bound) {
   EXPECT_EQ(WorkersInTest::threads(workers), 3U);
 }
 
-TEST(Workers, give_back_all_threads_but_one_when_they_idle) {
+TEST(Workers, end_all_idle_threads_but_one) {
   for (const Duration idle_max : {0ms, 1ms}) {
     Journal begun;
     std::atomic<bool> may_end = false;
@@ -110,7 +110,7 @@ TEST(Workers, give_back_all_threads_but_one_when_they_idle) {
   }
 }
 
-TEST(Workers, keep_threads_that_have_worked_a_moment_ago) {
+TEST(Workers, keep_threads_that_worked_recently) {
   Journal begun;
   Gate gate;
   Workers workers{4,
@@ -127,7 +127,7 @@ TEST(Workers, keep_threads_that_have_worked_a_moment_ago) {
   wait_until_idle(workers, 4);
 }
 
-// So the others idle long enough to be given back, however often there is a little to do.
+// So the others are idle long enough to end, even if there is often a little work.
 TEST(Workers, call_the_thread_that_worked_last) {
   Journal begun;
   Gate gate;
@@ -159,7 +159,7 @@ TEST(Workers, call_the_thread_that_worked_last) {
   for (std::size_t i = 5; i < threads.size(); ++i) EXPECT_EQ(threads[i], threads[4]) << i;
 }
 
-// Threads are given back and started again all the time.
+// Threads end and start again all the time.
 TEST(Workers, do_everything_once_under_contention) {
   constexpr std::size_t adders = 3;
   constexpr std::size_t rounds = 300;
@@ -222,7 +222,7 @@ TEST(Workers, drop_what_has_not_begun_and_wait_for_what_has) {
 }
 
 // X3
-TEST(Workers, say_so_where_there_is_not_even_one_thread) {
+TEST(Workers, throw_if_not_even_one_thread_can_be_started) {
   Workers workers{4, [](const std::shared_ptr<ActiveRun>&) {}};
   const ThreadLimit limit{0};
   EXPECT_THROW(workers.start_first(), std::system_error);
@@ -238,7 +238,7 @@ TEST(Workers, have_no_thread_before_they_are_asked_for_one) {
 }
 
 // X3
-TEST(Workers, do_everything_with_the_one_thread_that_can_be_had) {
+TEST(Workers, do_everything_with_one_thread_if_no_more_can_be_started) {
   Journal done;
   Gate gate;
   Workers workers{4, [&](const std::shared_ptr<ActiveRun>&) {
