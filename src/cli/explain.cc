@@ -87,7 +87,7 @@ Exit explain(const Arguments& arguments, Console& console) try {
 CommandSyntax explain_command() {
   auto arguments = std::make_shared<Arguments>();
   return {.name = "explain",
-          .description = "Explain a cron expression in plain English, or why it is invalid",
+          .description = "Explain a cron expression in plain English",
           .arguments = {expression_argument(arguments->expression)},
           .options = {{.name = "--json",
                        .description = "Print one JSON object",

@@ -176,7 +176,7 @@ CommandSyntax run_command() {
             .target = &arguments->grace},
            {.name = "--kill-grace",
             .value = "DURATION",
-            .description = "Time between SIGTERM and SIGKILL for a command that is ended",
+            .description = "Time between SIGTERM and SIGKILL for a command that is terminated",
             .target = &arguments->kill_grace},
            {.name = "--max-concurrent",
             .value = "N",
@@ -206,16 +206,12 @@ CommandSyntax run_command() {
            {.name = "--output",
             .description = "Log the output of commands",
             .target = &arguments->output},
-           {.name = "--verbose",
-            .description = "Log debug events",
-            .target = &arguments->verbose}},
+           {.name = "--verbose", .description = "Log debug events", .target = &arguments->verbose}},
       .details =
           "On SIGTERM or SIGINT, the daemon starts nothing more and exits when its commands have "
-          "finished; a second signal ends the commands. On SIGHUP, it reloads the task file. A "
-          "file "
-          "with problems is rejected, and so is a file without tasks unless --allow-empty is "
-          "given; "
-          "the tasks then stay as they were.",
+          "finished; a second signal terminates the commands. On SIGHUP, it reloads the task "
+          "file. A file with problems is rejected, and so is a file without tasks unless "
+          "--allow-empty is given; the tasks then stay as they were.",
       .example = "dutiful run tasks.toml --grace 30s",
       .action = [=](Console& console) { return run(*arguments, console); }};
 }

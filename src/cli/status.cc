@@ -99,7 +99,7 @@ std::string service_text(const HolderStatus& service, const Zone& zone) {
                  ? "no daemon is running on this state: " + process_text(*holder) +
                        ", which held it since " + local_text(holder->since, zone) +
                        ", was killed or crashed; its commands may still be running; `dutiful run` "
-                       "ends them and runs their tasks again"
+                       "kills them and runs their tasks again"
                  : "no daemon is running on this state; start one with `dutiful run`";
     case HolderStatus::Answer::unknown:
       break;

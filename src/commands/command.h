@@ -1,4 +1,4 @@
-// What a task of a file does: a command of the operating system.
+// The command of a task in a task file.
 #pragma once
 
 #include <map>
@@ -8,10 +8,10 @@
 namespace dutiful {
 
 struct Command {
-  std::vector<std::string> arguments;                // the program, then what it is given
-  std::string directory{};                           // where it runs; empty: where the daemon does
+  std::vector<std::string> arguments;                // the program first
+  std::string directory{};                           // it runs in; empty: the daemon's own
   std::map<std::string, std::string> environment{};  // added to the daemon's own
-  std::string user{};                                // whom it runs as; empty: the daemon's own
+  std::string user{};                                // it runs as; empty: the daemon's own
 
   friend bool operator==(const Command&, const Command&) = default;
 };

@@ -1,4 +1,4 @@
-// How a run of a command ended.
+// How the run of a command ended.
 #pragma once
 
 #include <cstdint>
@@ -14,24 +14,24 @@ namespace dutiful {
 struct CommandResult {
   RunInfo run;
   Duration duration{};
-  std::optional<int> exit_status{};  // of these three there is one
+  std::optional<int> exit_status{};  // one of these three is set
   std::optional<int> signal{};       // that ended it
-  std::string spawn_error{};         // why it was never started
-  bool past_time_limit = false;      // it was asked to end
-  bool forced = false;               // the daemon was ending, and did not wait for it
+  std::string spawn_error{};         // why it was not started
+  bool past_time_limit = false;      // it was asked to stop for that
+  bool forced = false;               // it was asked to stop because the daemon stops
   Duration user_time{};
   Duration system_time{};
-  std::int64_t memory_max = 0;  // bytes, of the largest of its processes
-  std::string output{};         // the last bytes of what it wrote
+  std::int64_t memory_max = 0;  // bytes; of its largest process
+  std::string output{};         // its last bytes
   std::uint64_t output_total = 0;
 
   [[nodiscard]] bool succeeded() const { return exit_status == 0 && !past_time_limit && !forced; }
 };
 
-// "exit status 3: cannot connect": what happened, and the last line that the command wrote.
+// What happened and the last line that the command wrote: "exit status 3: cannot connect".
 [[nodiscard]] std::string reason_of(const CommandResult& result);
 
-// What wait4() told of its end.
+// Sets what wait4() returned.
 void record_end(CommandResult& result, int status, const rusage& usage);
 
 }  // namespace dutiful

@@ -17,57 +17,57 @@ namespace dutiful {
 class DaemonJournal;
 
 struct CommandOptions {
-  std::string instance{};            // marks every process of ours (leftovers.h)
-  DaemonJournal* journal = nullptr;  // that they are entered in; must outlive this
+  std::string instance{};            // the mark of every process (leftovers/marks.h)
+  DaemonJournal* journal = nullptr;  // has an entry for every command; must outlive this
   Duration kill_grace{10'000};       // between SIGTERM and SIGKILL
-  Duration death_max{5'000};         // how long a killed group may take to be gone
-  std::size_t output_max = 8192;     // bytes of its output that a result keeps
-  // All are called by the one thread that serves all, and should be quick. What they throw is
+  Duration death_max{5'000};         // how long a killed process group may take to die
+  std::size_t output_max = 8192;     // bytes of output in a result
+  // The thread that serves all commands calls these, so they should return quickly. Exceptions are
   // ignored.
-  std::function<void(const RunInfo&, std::string_view)> on_output{};  // everything, as it comes
+  std::function<void(const RunInfo&, std::string_view)> on_output{};  // all output, as it arrives
   std::function<void(CommandResult)> on_end{};                        // before the run is settled
-  std::function<void(const RunInfo&)> on_output_end{};  // of what a run has left in the background
+  std::function<void(const RunInfo&)> on_output_end{};  // of processes in the background
 };
 
-// A command has succeeded when it exits with 0. Its run ends with it, whatever it leaves behind;
-// what it wrote until then is read, and it never waits for a reader. What it left in the background
-// is read on, so that it is not killed when it writes, as long as this lives; of the pipes that are
-// kept open for it there is a bound (lingering_output.h).
+// A command succeeds if it exits with status 0. Its run ends with it, even if it leaves processes
+// behind. Its output up to then is read, and it never waits for a reader. The output of processes
+// that it left in the background is read as long as this object lives, so that SIGPIPE does not
+// kill them; the number of pipes kept open for that is limited (lingering_output.h).
 //
-// A run that is asked to stop (RULES X2) gets SIGTERM, and SIGKILL after a grace; both go to the
-// whole process group, and the run ends when the group is gone, so that what it left does not go on
-// beside the next. The exception are processes that even SIGKILL does not end, as they wait for a
-// disk that does not answer: where the command itself is gone, the rest of its group is waited for
-// no longer than `death_max`.
+// A run that is asked to stop (RULES X2) gets SIGTERM, and SIGKILL after a grace. Both go to the
+// whole process group, and the run ends when the group no longer exists, so that none of its
+// processes continues beside the next run. Even SIGKILL does not end a process that waits for a
+// disk that does not respond: once the command itself has ended, the rest of its group is waited
+// for no longer than `death_max`.
 //
-// Takes the ends of all children of the process, also of those that it inherits from commands that
-// have ended: nobody else may wait for a child. It hears of them only where no thread lets SIGCHLD
-// through, so each thread that there is already must block it; this one then does too, and what it
-// starts from now on.
+// Reaps all children of the process, including those that it inherits from commands that have
+// ended, so nobody else may wait for a child. It needs SIGCHLD to be blocked in every thread:
+// threads that already exist must block it; the constructor blocks it in its thread, and so in the
+// threads that this one starts later.
 class Commands {
  public:
   // Throws std::system_error.
   explicit Commands(CommandOptions options);
-  // Ends what still runs, by SIGKILL.
+  // Kills the commands that still run (SIGKILL).
   ~Commands();
   Commands(const Commands&) = delete;
   Commands& operator=(const Commands&) = delete;
 
-  // What a registration needs. Must not be called any more once this is destroyed.
-  // The command's user, if it has one, is looked up at each start unless it is given.
+  // The callback for a registration. It must not be called after this object is destroyed. Each
+  // start looks up the user of the command, unless the account is given.
   [[nodiscard]] Callback callback(Command command,
                                   std::shared_ptr<const UserAccount> account = nullptr);
 
-  // Until then runs are taken, but nothing is started.
+  // Before this, runs are accepted but not started.
   void open();
 
-  // Asks everything that runs to stop, and lets what has not been started fail.
+  // Asks all running commands to stop. Runs that are not started yet fail.
   void end_all();
 
-  // Whether there are any that run, or wait to.
+  // Whether commands run or wait to be started.
   [[nodiscard]] bool are_any() const;
 
-  // Whether a group is still there that was not waited for any longer.
+  // Whether a process group still exists that its run did not wait for.
   [[nodiscard]] bool has_leftovers() const;
 
  private:

@@ -1,4 +1,4 @@
-// Commands where the memory runs out, at every place where it can.
+// Commands for which the memory runs out, at every allocation in turn.
 
 #include <condition_variable>
 #include <mutex>
@@ -14,7 +14,7 @@
 namespace dutiful {
 namespace {
 
-// Waits for the end of a run, and takes no memory for it.
+// Waits for the end of a run without allocating.
 class Ending : public dutiful::Run::Settler {
  public:
   void settle(Outcome outcome, std::string_view /*reason*/) noexcept override {
@@ -37,7 +37,7 @@ class Ending : public dutiful::Run::Settler {
   std::optional<Outcome> outcome_;
 };
 
-TEST(Commands, that_get_no_memory_fail_or_succeed_and_none_is_lost) {
+TEST(Commands, that_get_no_memory_succeed_or_fail_and_none_is_lost) {
   const SpareAllocations ours;
   int succeeded = 0;
   int failed = 0;
@@ -61,8 +61,8 @@ TEST(Commands, that_get_no_memory_fail_or_succeed_and_none_is_lost) {
       break;
     }
   }
-  EXPECT_GT(failed, 10);    // what comes before the command runs
-  EXPECT_GT(succeeded, 1);  // what comes after
+  EXPECT_GT(failed, 10);    // the allocations before the command runs
+  EXPECT_GT(succeeded, 1);  // those after it
 }
 
 }  // namespace

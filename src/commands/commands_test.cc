@@ -1,4 +1,4 @@
-// Commands by a scheduler whose time stands still until it is told otherwise.
+// Commands of a scheduler whose clock the tests advance.
 
 #include "commands/commands.h"
 
@@ -58,7 +58,7 @@ class CommandRuns : public testing::Test {
 
   CommandResult wait() {
     std::unique_lock lock{mutex};
-    // Not wait_for(): ThreadSanitizer does not know the call that it makes.
+    // Not wait_for(): ThreadSanitizer does not know the call behind it.
     const auto until = std::chrono::system_clock::now() + 60s;
     if (!changed.wait_until(lock, until, [this] { return result.has_value(); })) {
       throw std::runtime_error("the command does not end");
@@ -66,7 +66,7 @@ class CommandRuns : public testing::Test {
     return std::move(*std::exchange(result, std::nullopt));
   }
 
-  // Waits until that is all that was written.
+  // Waits until this is the whole output.
   void await_output(const std::string& text) {
     std::unique_lock lock{mutex};
     const auto until = std::chrono::system_clock::now() + 60s;
@@ -94,7 +94,8 @@ class CommandRuns : public testing::Test {
     return path;
   }
 
-  // Long enough for any command that minds SIGTERM, and for any that dies, however busy the host.
+  // Long enough for any command that ends at SIGTERM and for any that is killed, however busy the
+  // host is.
   explicit CommandRuns(Duration grace = 1min, Duration death = 1min)
       : kill_grace(grace), death_max(death) {}
   Duration kill_grace;
@@ -105,7 +106,7 @@ class CommandRuns : public testing::Test {
   std::condition_variable changed;
   std::optional<CommandResult> result;
   std::string streamed;
-  std::function<void(const RunInfo&, std::string_view)> hear;  // in place of that
+  std::function<void(const RunInfo&, std::string_view)> hear;  // instead of the above
   std::function<void()> see_end;
   bool throwing = false;
   Commands commands{{.instance = "test instance",
@@ -139,7 +140,7 @@ TEST_F(CommandRuns, succeed_with_exit_status_0) {
   EXPECT_EQ(streamed, "out\nerr\n");
 }
 
-TEST_F(CommandRuns, end_though_nobody_can_take_their_output_or_their_result) {
+TEST_F(CommandRuns, end_even_if_the_listeners_throw) {
   throwing = true;
   EXPECT_EQ(run(shell("echo out")).output, "out\n");
   scheduler.stop();  // returns when the run is settled
@@ -157,7 +158,7 @@ TEST_F(CommandRuns, fail_by_a_signal) {
   EXPECT_EQ(reason_of(ended), "killed by SIGSEGV");
 }
 
-TEST_F(CommandRuns, are_told_which_run_they_are) {
+TEST_F(CommandRuns, know_their_run_from_the_environment) {
   const auto ended = run(
       {.arguments = {"/bin/sh",
                      "-c",
@@ -188,7 +189,7 @@ TEST_F(CommandRuns, have_one_key_for_every_attempt_and_a_fence_each) {
 
 TEST_F(CommandRuns, have_a_session_of_their_own_and_no_descriptor_of_ours) {
   const int leak = open("/dev/null", O_RDONLY);  // not close-on-exec
-  // ls has the three, and the directory it reads.
+  // ls has the standard three, and the directory that it reads.
   const auto ended =
       run(shell("ls /proc/self/fd | tr '\\n' ' '; readlink /proc/self/fd/0; "
                 "cut -d' ' -f5,6 /proc/$$/stat; echo $$"));
@@ -232,10 +233,10 @@ TEST_F(FrugalCommandRuns, keep_the_limit_of_descriptors_that_the_daemon_had) {
   EXPECT_EQ(run(shell("ulimit -Sn")).output, "100\n");
   rlimit ours{};
   getrlimit(RLIMIT_NOFILE, &ours);
-  EXPECT_EQ(ours.rlim_cur, ours.rlim_max);  // which the daemon has raised for itself
+  EXPECT_EQ(ours.rlim_cur, ours.rlim_max);  // the daemon has raised its own
 }
 
-TEST_F(CommandRuns, happen_in_their_directory) {
+TEST_F(CommandRuns, run_in_their_directory) {
   auto command = shell("pwd");
   command.directory = "/usr";
   EXPECT_EQ(run(command).output, "/usr\n");
@@ -258,7 +259,7 @@ struct Unstartable {
 
 class CannotStart : public CommandRuns, public testing::WithParamInterface<Unstartable> {};
 
-TEST_P(CannotStart, and_the_reason_is_clear) {
+TEST_P(CannotStart, and_the_reason_says_why) {
   const auto ended = run(GetParam().command);
   EXPECT_FALSE(ended.succeeded());
   EXPECT_EQ(reason_of(ended), "not started: " + GetParam().reason);
@@ -278,11 +279,11 @@ INSTANTIATE_TEST_SUITE_P(
                     Unstartable{{.arguments = {"/bin/true"}, .user = "nobody-of-this-name"},
                                 R"(no user "nobody-of-this-name" on this host)"}));
 
-TEST_F(CommandRuns, fail_where_the_host_has_no_descriptor_left) {
+TEST_F(CommandRuns, fail_if_no_descriptor_is_left) {
 #ifdef __SANITIZE_ADDRESS__
-  // At a call of a virtual function UndefinedBehaviorSanitizer asks, by a pipe, whether the object
-  // can be read, and takes it for none where there is no pipe. Spawner.* has what can do without.
-  GTEST_SKIP() << "the sanitizer needs a pipe of its own to look at an object";
+  // At a virtual call, UndefinedBehaviorSanitizer opens a pipe to check whether the object can be
+  // read, and reports it as invalid if there is no pipe. Spawner.* tests the rest.
+  GTEST_SKIP() << "the sanitizer needs a pipe to look at an object";
 #endif
   commands.open();
   rlimit before{};
@@ -305,7 +306,7 @@ TEST_F(CommandRuns, become_another_user_with_all_groups_of_it) {
   command.user = "nobody";
   const auto ended = run(command);
   EXPECT_THAT(ended.output, StartsWith("65534\n65534\n/nonexistent nobody\n"));
-  EXPECT_EQ(geteuid(), 0U);  // and the daemon has not
+  EXPECT_EQ(geteuid(), 0U);  // the daemon has not changed its user
 }
 
 TEST_F(CommandRuns, past_their_time_limit_get_SIGTERM) {
@@ -347,12 +348,12 @@ class HastyCommandRuns : public CommandRuns {
   HastyCommandRuns() : CommandRuns(50ms, 50ms) {}
 };
 
-TEST_F(HastyCommandRuns, end_though_their_group_does_not_and_that_is_remembered) {
+TEST_F(HastyCommandRuns, end_though_their_group_does_not_die_and_has_leftovers) {
   commands.open();
   const std::string ready = make_fifo("ready");
   const std::string hold = make_fifo("hold");
-  // A dead process stays in its group until its parent minds it; this one has left the group, and
-  // never does.
+  // A dead process stays in its group until its parent reaps it. This parent has left the group,
+  // and never does.
   start(shell("sh -c 'sleep 1000 & exec setsid tee " + ready + " < " + hold + "' & wait"), 10s);
   std::ofstream parent{hold};
   parent << "are you there?" << std::endl;
@@ -367,7 +368,7 @@ TEST_F(CommandRuns, end_with_the_command_though_a_grandchild_holds_the_pipe) {
   const std::string hold = make_fifo("hold");
   const auto ended = run(shell("echo before; cat " + hold + " & exit 0"));
   EXPECT_EQ(ended.output, "before\n");
-  std::ofstream{hold} << "now\n";  // the grandchild went on
+  std::ofstream{hold} << "now\n";  // the grandchild still runs
 }
 
 TEST_F(CommandRuns, leave_processes_that_are_read_after_the_end) {
@@ -382,7 +383,7 @@ TEST_F(CommandRuns, leave_processes_that_are_read_after_the_end) {
   EXPECT_EQ(ended.output, "");
 }
 
-TEST_F(CommandRuns, fail_before_they_begin_where_their_output_cannot_be_watched) {
+TEST_F(CommandRuns, are_not_started_if_their_output_cannot_be_watched) {
   const std::string trace = directory.file("trace");
   commands.open();
   const EpollFault fault{ENOSPC};
@@ -393,7 +394,7 @@ TEST_F(CommandRuns, fail_before_they_begin_where_their_output_cannot_be_watched)
   EXPECT_NE(access(trace.c_str(), F_OK), 0);
 }
 
-TEST_F(CommandRuns, may_write_without_end_and_only_the_last_is_kept) {
+TEST_F(CommandRuns, may_write_any_amount_and_the_result_keeps_the_end) {
   const auto ended = run(shell("yes 0123456 | head -c 100000000; echo; echo the end"));
   EXPECT_EQ(ended.output_total, 100'000'009U);
   EXPECT_EQ(ended.output.size(), 8192U);
@@ -401,7 +402,7 @@ TEST_F(CommandRuns, may_write_without_end_and_only_the_last_is_kept) {
   streamed.clear();
 }
 
-TEST_F(CommandRuns, end_before_more_is_read_of_what_others_write) {
+TEST_F(CommandRuns, end_before_the_output_of_others_is_read) {
   const std::string ready = make_fifo("ready");
   const std::string go = make_fifo("go");
   std::binary_semaphore held{0};
@@ -431,7 +432,7 @@ TEST_F(CommandRuns, end_before_more_is_read_of_what_others_write) {
   const auto process = static_cast<id_t>(std::stoi(line_from(ready)));
 
   hold = true;
-  held.acquire();  // the thread that serves all stands still, in the middle of a turn
+  held.acquire();  // the thread that serves all commands is blocked in the middle of a turn
   std::ofstream{go} << "now\n";
   siginfo_t info{};
   ASSERT_EQ(waitid(P_PID, process, &info, WEXITED | WNOWAIT), 0);
@@ -443,7 +444,7 @@ TEST_F(CommandRuns, end_before_more_is_read_of_what_others_write) {
   scheduler.stop();
 }
 
-TEST_F(CommandRuns, wait_for_the_gate_and_fail_if_it_never_opens) {
+TEST_F(CommandRuns, wait_until_they_may_start_and_fail_if_they_never_may) {
   start(shell("echo ran"));
   commands.end_all();
   EXPECT_EQ(reason_of(wait()), "not started: the daemon is stopping");

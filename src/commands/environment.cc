@@ -17,7 +17,7 @@ Environment daemon_environment() {
     if (equals == std::string_view::npos) continue;
     variables.emplace(text.substr(0, equals), text.substr(equals + 1));
   }
-  // A command that spoke to systemd would speak for the daemon.
+  // Otherwise a command could notify systemd in the name of the daemon.
   for (const char* name : {"NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID", instance_variable}) {
     variables.erase(name);
   }
@@ -27,7 +27,7 @@ Environment daemon_environment() {
 Environment run_environment(const Environment& daemon, const Command& command, const RunInfo& run) {
   Environment variables = daemon;
   for (const auto& [name, value] : command.environment) {
-    // By that the next daemon finds what this one left.
+    // The next daemon finds leftovers by it.
     if (name != instance_variable) variables[name] = value;
   }
   variables["DUTIFUL_TASK"] = run.task;

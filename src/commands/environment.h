@@ -1,4 +1,4 @@
-// What a command finds in its environment.
+// The environment of a command.
 #pragma once
 
 #include <map>
@@ -12,17 +12,17 @@ namespace dutiful {
 
 using Environment = std::map<std::string, std::string>;
 
-// The daemon's own environment, without what is meant for the daemon alone.
+// The environment of the daemon, without the variables that are meant only for the daemon.
 [[nodiscard]] Environment daemon_environment();
 
-// That of a run: the daemon's, then the command's, then
+// The environment of a run: the variables of the daemon, then those of the command, then
 //
-//   DUTIFUL_TASK     its name
-//   DUTIFUL_PULSE    the instant it was due, ISO 8601
+//   DUTIFUL_TASK     the name of the task
+//   DUTIFUL_PULSE    the instant at which it was due, in ISO 8601
 //   DUTIFUL_ATTEMPT  1, 2, …
 //   DUTIFUL_REASON   cron, retry, orphan or boot
-//   DUTIFUL_KEY      the same for every attempt at the same work, and for nothing else (RULES P8)
-//   DUTIFUL_FENCE    a number that grows with every start of the task, for ever
+//   DUTIFUL_KEY      the same for all attempts at the same work, and for no other (RULES P8)
+//   DUTIFUL_FENCE    a number that grows with every start of the task
 [[nodiscard]] Environment run_environment(const Environment& daemon,
                                           const Command& command,
                                           const RunInfo& run);

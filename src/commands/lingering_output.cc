@@ -13,9 +13,9 @@ LingeringOutput::LingeringOutput(OutputReader& reader, std::size_t pipes_max, On
 
 void LingeringOutput::keep(std::uint64_t serial, Descriptor pipe, const RunInfo& run) noexcept {
   try {
-    Pipe& kept = pipes_.emplace(serial, Pipe{.run = run, .heard = ++hearings_}).first->second;
+    Pipe& kept = pipes_.emplace(serial, Pipe{.run = run, .last_read = ++reads_}).first->second;
     kept.output = std::move(pipe);
-    // It is over, and nothing of the scheduler's is held for it.
+    // The run has ended, so it keeps nothing of the scheduler alive.
     kept.run.stop = {};
     kept.run.must_end = {};
     kept.run.stop_state.reset();
@@ -24,14 +24,14 @@ void LingeringOutput::keep(std::uint64_t serial, Descriptor pipe, const RunInfo&
   }
   if (pipes_.size() > pipes_max_) {
     close(std::ranges::min_element(
-        pipes_, {}, [](const Pipes::value_type& entry) { return entry.second.heard; }));
+        pipes_, {}, [](const Pipes::value_type& entry) { return entry.second.last_read; }));
   }
 }
 
 void LingeringOutput::read_some(std::uint64_t serial) {
   const auto found = pipes_.find(serial);
   if (found == pipes_.end()) return;
-  found->second.heard = ++hearings_;
+  found->second.last_read = ++reads_;
   reader_.read_some(found->second.output, nullptr, found->second.run);
   if (!found->second.output.is_open()) close(found);
 }
@@ -40,7 +40,7 @@ void LingeringOutput::close(Pipes::iterator pipe) noexcept {
   try {
     if (on_end_) on_end_(pipe->second.run);
   } catch (...) {
-    // Whoever throws has not heard of it.
+    // Best effort.
   }
   pipes_.erase(pipe);
 }

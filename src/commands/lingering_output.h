@@ -1,4 +1,4 @@
-// What is still written when its command has ended.
+// Output that arrives after its command has ended.
 #pragma once
 
 #include <cstddef>
@@ -13,27 +13,27 @@
 
 namespace dutiful {
 
-// The pipes of commands that have ended and left processes behind, as a script does that starts a
-// server. They are read on, because whoever writes to a pipe that nobody reads is killed by
-// SIGPIPE. For one thread.
+// The pipes of commands that have ended and left processes behind, such as a script that starts a
+// server. They are still read: closing one would kill its writers with SIGPIPE. For one thread.
 class LingeringOutput {
  public:
   using OnEnd = std::function<void(const RunInfo&)>;
 
-  // Tells `on_end` when the last of a run's output was read. The reader must outlive this.
+  // Calls `on_end` after the last of a run's output is read. The reader must outlive this.
   LingeringOutput(OutputReader& reader, std::size_t pipes_max, OnEnd on_end);
 
-  // If there are too many, closes the one that has been silent for longest: a task that leaves a
-  // silent process at each run does not cost a server its voice. If memory runs out, this one.
+  // If there are too many, closes the one that has been silent for the longest time, so that a task
+  // that leaves a silent process at each run does not cut off a server. If memory runs out, closes
+  // this one.
   void keep(std::uint64_t serial, Descriptor pipe, const RunInfo& run) noexcept;
 
-  // Reads some of what is there. Ignores a serial that is not kept.
+  // Reads some of the output. Ignores a serial that is not kept.
   void read_some(std::uint64_t serial);
 
  private:
   struct Pipe {
     RunInfo run;
-    std::uint64_t heard;  // when, by hearings_
+    std::uint64_t last_read;  // counted by reads_
     Descriptor output{};
   };
   using Pipes = std::unordered_map<std::uint64_t, Pipe>;
@@ -43,11 +43,11 @@ class LingeringOutput {
   OutputReader& reader_;
   const std::size_t pipes_max_;
   const OnEnd on_end_;
-  std::uint64_t hearings_ = 0;
+  std::uint64_t reads_ = 0;
   Pipes pipes_;
 };
 
-// How many such pipes a process can afford: 256, or a quarter of its descriptors.
+// How many such pipes a process may keep: 256, but at most a quarter of its descriptors.
 [[nodiscard]] std::size_t lingering_pipes_max();
 
 }  // namespace dutiful

@@ -32,7 +32,7 @@ class Lingering : public testing::Test {
     EXPECT_EQ(pipe2(ends, O_CLOEXEC | O_NONBLOCK), 0);
     return {Descriptor{ends[0]}, Descriptor{ends[1]}};
   }
-  // Whether anybody could read it.
+  // False if nobody reads the pipe.
   static bool say(const Ends& pipe, const std::string& text) {
     return write(pipe.writer.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size());
   }
@@ -49,7 +49,7 @@ class Lingering : public testing::Test {
   LingeringOutput output{reader, 2, [this](const RunInfo& run) { ended.push_back(run.task); }};
 };
 
-TEST_F(Lingering, output_is_read_until_nobody_writes_any_more) {
+TEST_F(Lingering, output_is_read_until_all_writers_have_closed_it) {
   Ends pipe = make_pipe();
   keep(1, pipe, "a");
 
@@ -63,11 +63,11 @@ TEST_F(Lingering, output_is_read_until_nobody_writes_any_more) {
 
   EXPECT_THAT(heard, ElementsAre("a: late", "a: later"));
   EXPECT_THAT(ended, ElementsAre("a"));
-  output.read_some(1);  // there is no such pipe any more
+  output.read_some(1);  // the pipe is closed
   EXPECT_THAT(ended, ElementsAre("a"));
 }
 
-TEST_F(Lingering, pipes_are_few_and_the_one_that_was_silent_for_longest_is_let_go) {
+TEST_F(Lingering, pipes_are_limited_and_the_longest_silent_one_is_closed) {
   Ends speaking = make_pipe();
   Ends silent = make_pipe();
   Ends new_one = make_pipe();
@@ -85,7 +85,7 @@ TEST_F(Lingering, pipes_are_few_and_the_one_that_was_silent_for_longest_is_let_g
   EXPECT_EQ(errno, EPIPE);
 }
 
-TEST_F(Lingering, output_that_nobody_asks_for_is_read_all_the_same) {
+TEST_F(Lingering, output_is_read_even_without_a_listener) {
   OutputReader nobody{nullptr};
   LingeringOutput unheard{nobody, 2, nullptr};
   Ends pipe = make_pipe();

@@ -11,12 +11,12 @@
 namespace dutiful {
 namespace {
 
-// How much of one command's output is read before the others have their turn. Whoever listens has
-// work with every line of it, and meanwhile nobody's end is noticed.
+// How much of the output of one command is read before the others get their turn. A listener has
+// work with every line, and until it returns no end of a command is noticed.
 constexpr std::size_t heard_per_turn = 4UL * 1024;
 constexpr std::size_t unheard_per_turn = 64UL * 1024;
 
-// Whether anything can come out of it any more.
+// Whether it has output left, or a process that could write more.
 bool is_held(const Descriptor& pipe) {
   pollfd state{.fd = pipe.get(), .events = POLLIN, .revents = 0};
   return poll(&state, 1, 0) >= 0 && state.revents != POLLHUP;
@@ -57,7 +57,7 @@ void OutputReader::keep(std::size_t size, OutputTail* tail, const RunInfo& run) 
     if (tail != nullptr) tail->append(chunk);
     if (on_output_) on_output_(run, chunk);
   } catch (...) {
-    // Only this is lost.
+    // Only this part of the output is lost.
   }
 }
 

@@ -1,4 +1,4 @@
-// Reads what commands write, a little at a time, so that each has its turn.
+// Reads the output of commands, a little at a time, so that each gets its turn.
 #pragma once
 
 #include <functional>
@@ -12,17 +12,17 @@
 
 namespace dutiful {
 
-// For one thread. What a listener throws is ignored: that part of the output is lost to it.
+// For one thread. If the listener throws, it misses that part of the output.
 class OutputReader {
  public:
   using OnOutput = std::function<void(const RunInfo&, std::string_view)>;
 
   explicit OutputReader(OnOutput on_output);
 
-  // Some of what is there; closes the pipe at its end. The tail may be null.
+  // Reads some of the output, and closes the pipe at its end. The tail may be null.
   void read_some(Descriptor& pipe, OutputTail* tail, const RunInfo& run);
-  // What is there now and no more, for others may hold the pipe, and write for ever. Closes it
-  // unless they do.
+  // Reads what the pipe contains now and no more: other processes may hold it and write without
+  // end. Closes it unless they do.
   void read_rest(Descriptor& pipe, OutputTail* tail, const RunInfo& run);
 
  private:

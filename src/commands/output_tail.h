@@ -11,7 +11,7 @@ class OutputTail {
  public:
   explicit OutputTail(std::size_t size_max) : size_max_(size_max) {}
 
-  // Keeps up to twice the bound meanwhile, so that few bytes are moved often.
+  // Keeps up to twice the limit, so that bytes are rarely moved.
   void append(std::string_view chunk) {
     total_ += chunk.size();
     if (chunk.size() > size_max_) chunk.remove_prefix(chunk.size() - size_max_);
@@ -21,10 +21,10 @@ class OutputTail {
 
   [[nodiscard]] std::string take() {
     shorten();
-    text_.shrink_to_fit();  // it may wait for long where it goes
+    text_.shrink_to_fit();  // it may be kept for long
     return std::move(text_);
   }
-  // How much there was in all.
+  // The size of the whole output.
   [[nodiscard]] std::uint64_t total() const { return total_; }
 
  private:

@@ -1,4 +1,4 @@
-// Where a program is looked for.
+// Where a program is searched.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace dutiful {
 
-// The files to try, in that order: the program itself where it has a slash, else one in each
-// directory of PATH. Relative ones are meant from where the command runs.
+// The files to try, in order: the program itself if it contains a slash, otherwise one in each
+// directory of PATH. Relative paths refer to the directory that the command runs in.
 [[nodiscard]] std::vector<std::string> places_of(const std::string& program,
                                                  const Environment& environment);
 

@@ -141,7 +141,7 @@ void Core::end(TaskId id, Outcome outcome, Instant now) {
     return;
   }
   if (outcome == Outcome::failure) await_retry(id);
-  make_ready(id, now);
+  make_ready(id, now);  // a pulse that came during the run is owed now (K3)
 }
 
 void Core::postpone_end(TaskId id, Instant now) {
@@ -193,7 +193,8 @@ std::vector<Start> Core::start_due(Instant now, std::size_t limit) {
         if (pending(task, now).any()) {
           starts.push_back(start(entry.id, now));
         } else {
-          // The clock was set back while the task waited: its pulse or retry is no longer due.
+          // The clock was set back, or the end was postponed, while the task waited: nothing is
+          // due.
           task.queued_since = no_instant;
           if (task.progress.retry_at != no_instant) {
             retries_.push({task.progress.retry_at, task.rank, entry.id});
@@ -336,8 +337,8 @@ Start Core::start(TaskId id, Instant now) {
   progress.orphan_pending = false;
   progress.retry_at = no_instant;
   progress.last_attempt = now;
-  // A start serves every pulse that has come, also by a clock that has been set back since (T6,
-  // T7).
+  // A start serves every pulse that has come, also by a clock that has been set back since (K3,
+  // T6, T7).
   progress.served_until = std::max({progress.served_until, latest_, before.due_since});
   progress.fence = ++fence_;
   if (reason == Reason::cron || reason == Reason::boot) {

@@ -39,7 +39,7 @@ struct Start {
   } before;
 };
 
-// A task whose past lay too far in the future, because the clock has been set back (T7).
+// A task whose record lies too far in the future, because the clock has been set back (T7).
 struct ClockCorrection {
   TaskId task;
   Instant persisted;  // its served_until by the previous clock
@@ -98,8 +98,8 @@ class Core {
     bool registered = false;
     bool in_use = false;  // registered or running
     std::int64_t row = PlannedTask::no_row;
-    // The earliest unserved pulse that was delivered to it. Only deliver() adds one. Everything
-    // else asks due_since(), which also knows the pulse that is on its way to the task.
+    // The earliest unserved pulse that was delivered to it. Set by deliver(), apply() and
+    // undo(). Everything else asks due_since(), which also knows a pulse on its way to the task.
     Instant delivered_due = no_instant;
     Instant queued_since = no_instant;  // the key of its entry in ready_; no_instant: none
   };

@@ -36,7 +36,7 @@ StoreError::StoreError(std::string state, std::string reason, std::exception_ptr
       state_(std::move(state)),
       reason_(std::move(reason)) {}
 
-// In milliseconds, for ISO 8601 has no words for it.
+// In milliseconds, because ISO 8601 cannot express the instant.
 ClockError::ClockError(Instant current_time)
     : Error("The clock shows " + std::to_string(current_time.time_since_epoch().count()) +
             " ms since 1970-01-01, which is outside the years 1 to 9999; set the clock"),
@@ -70,10 +70,10 @@ TaskTryDeserializeError::TaskTryDeserializeError(const std::string& message,
 TaskListMismatchError::TaskListMismatchError(std::string expected, std::string actual)
     : Error(actual == expected || actual.empty()
                 ? "A task of scheduler " + show(expected) +
-                      ", which runs, is gone from the state: somebody has deleted it; stop the "
+                      " was deleted from the state while the scheduler was running; stop the "
                       "scheduler and initialize it again"
                 : "The persisted tasks belong to scheduler " + show(actual) + ", not to " +
-                      show(expected) + ", which runs; another scheduler has replaced them"),
+                      show(expected) + ", which is running; another scheduler replaced them"),
       expected_(std::move(expected)),
       actual_(std::move(actual)) {}
 

@@ -26,6 +26,8 @@ class Schedules {
   struct Delivery {
     TaskId task;
     Instant pulse;
+
+    friend bool operator==(const Delivery&, const Delivery&) = default;
   };
 
   explicit Schedules(Calendar calendar) : calendar_(std::move(calendar)) {}
@@ -54,13 +56,13 @@ class Schedules {
   // The pulse of the schedule that is under delivery; no_instant: none.
   [[nodiscard]] Instant under_delivery(Number number) const { return schedules_[number].pulse; }
 
-  // The next task of that schedule that its pulse has not been delivered to, if any.
+  // Delivers the pulse to the next task of the schedule, unless all tasks have it.
   [[nodiscard]] std::optional<Delivery> deliver_next_of(Number number);
 
   [[nodiscard]] bool is_delivering() const { return !deliveries_.empty(); }
   // The place of the next delivery of all schedules, which may be stale. Requires is_delivering().
   [[nodiscard]] const Entry& next_delivery() const { return deliveries_.front(); }
-  // That delivery, unless it is stale.
+  // Makes that delivery, unless it is stale.
   [[nodiscard]] std::optional<Delivery> deliver_next();
 
   // How many tasks have a delivery to come.

@@ -17,6 +17,7 @@
 
 #include "commands/commands.h"
 #include "commands/user_account.h"
+#include "core/best_effort.h"
 #include "daemon/event_log.h"
 #include "daemon/history.h"
 #include "daemon/loaded_tasks.h"
@@ -39,6 +40,9 @@ using Steady = std::chrono::steady_clock;
 // How long the history keeps the runs of a task that was removed.
 constexpr std::chrono::days history_of_removed{30};
 
+// How long to wait for memory before the next try to begin a stop.
+constexpr int stop_retry_ms = 100;
+
 event::HistoryRecovered event_of(const HistoryRecovery& recovery) {
   return {.written = static_cast<std::int64_t>(recovery.written),
           .lost = static_cast<std::int64_t>(recovery.lost)};
@@ -60,10 +64,7 @@ class Daemon::Impl {
         }),
         state_(resolve_state(options_.state)),
         takeover_(state_, log_),
-        tasks_(options_.file,
-               options_.state,
-               Calendar{zone_, options_.repeated_minutes},
-               log_),
+        tasks_(options_.file, options_.state, Calendar{zone_, options_.repeated_minutes}, log_),
         history_(
             {.state = state_,
              .runs_max = options_.history,
@@ -87,7 +88,7 @@ class Daemon::Impl {
     try {
       scheduler_.initialize(registrations(tasks));
     } catch (...) {
-      takeover_.leave_nothing();
+      best_effort([this] { takeover_.leave_nothing(); });
       throw;
     }
   }
@@ -159,12 +160,15 @@ class Daemon::Impl {
       if (supervisor_.alive_every()) supervisor_.alive();
       if (waiting[1].revents != 0) break;
       while (const auto signal = signals_.take()) on_signal(*signal);
-      if (stop_ && Steady::now() >= deadline_) end_commands("the grace period has expired");
+      try_to_stop();
+      if (stop_is_wanted_ && Steady::now() >= deadline_)
+        end_commands("the grace period has expired");
       tasks_.report_some_warnings();
     }
   }
 
   [[nodiscard]] int timeout() const {
+    if (stop_is_wanted_ && !stop_) return stop_retry_ms;
     auto wait = supervisor_.alive_every().value_or(Duration{-1});
     if (deadline_ != Steady::time_point::max()) {
       const auto left =
@@ -176,7 +180,7 @@ class Daemon::Impl {
 
   void on_signal(int signal) {
     if (signal == SIGHUP) {
-      if (!stop_) reload();
+      if (!stop_is_wanted_) reload();
       return;
     }
     switch (stop_requests_.take(signal, Steady::now())) {
@@ -193,25 +197,35 @@ class Daemon::Impl {
     supervisor_.stopping();
     tasks_.drop_warnings();
     if (options_.grace) deadline_ = Steady::now() + *options_.grace;
-    stop_.emplace(scheduler_, all_ended_);
+    stop_is_wanted_ = true;
+    try_to_stop();
   }
 
-  void end_commands(const std::string& reason) {
+  // If there is no memory to begin the stop with, serve() tries again.
+  void try_to_stop() {
+    if (!stop_is_wanted_ || stop_) return;
+    try {
+      stop_.emplace(scheduler_, all_ended_);
+    } catch (const StopSchedulerError&) {
+    }
+  }
+
+  void end_commands(const char* reason) {
     deadline_ = Steady::time_point::max();
     if (!reported_ending_ && commands_.are_any()) {
       reported_ending_ = true;
-      log_.report(event::CommandsEnding{reason});
+      best_effort([&] { log_.report(event::CommandsEnding{reason}); });
     }
     commands_.end_all();
   }
 
   // RULES I4, reconcile: runs continue. If anything is wrong, the old list stays.
   void reload() {
-    supervisor_.reloading();
     try {
+      supervisor_.reloading();
       load(parse_task_file(options_.read_file()));
     } catch (const std::exception& error) {
-      reject(error.what());
+      best_effort([&] { reject(error.what()); });
     }
     supervisor_.ready();
   }
@@ -262,7 +276,7 @@ class Daemon::Impl {
   Signals signals_;  // before any thread
   const Zone zone_;
   EventLog log_;
-  OutputLines lines_;  // belongs to the thread of commands_
+  OutputLines lines_;        // belongs to the thread of commands_
   const std::string state_;  // with all links resolved, once
   Takeover takeover_;
   LoadedTasks tasks_;
@@ -271,6 +285,7 @@ class Daemon::Impl {
   Supervisor supervisor_;
   Bell all_ended_;  // rings when a stop has nothing left to wait for
   Scheduler scheduler_;
+  bool stop_is_wanted_ = false;
   std::optional<PendingStop> stop_;
   StopRequests stop_requests_;
   bool reported_ending_ = false;

@@ -4,6 +4,8 @@
 
 #include <unistd.h>
 
+#include "core/best_effort.h"
+
 namespace dutiful {
 
 EventLog::EventLog(Options options)
@@ -20,9 +22,11 @@ void EventLog::add(const TypedEvent& event) {
   if (is_wanted(event)) startup_.add(event, line_of(event));
 }
 
-void EventLog::report(event::Any what) {
-  const TypedEvent event{.at = options_.now(), .what = std::move(what)};
-  if (is_wanted(event)) log_.write(line_of(event));
+void EventLog::report(event::Any what) noexcept {
+  best_effort([&] {
+    const TypedEvent event{.at = options_.now(), .what = std::move(what)};
+    if (is_wanted(event)) log_.write(line_of(event));
+  });
 }
 
 void EventLog::add_output(const std::string& task, std::string_view line) {

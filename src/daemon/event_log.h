@@ -30,8 +30,9 @@ class EventLog {
   void add(const TypedEvent& event);
   void release_starts() { startup_.release(); }
 
-  // Logs an event of the daemon itself, which happens now and does not wait.
-  void report(event::Any what);
+  // Logs an event of the daemon itself, which happens now and does not wait. If memory runs out,
+  // the line is lost.
+  void report(event::Any what) noexcept;
 
   // Logs a line that a command wrote, unless too many wait already.
   void add_output(const std::string& task, std::string_view line);

@@ -58,9 +58,8 @@ TEST(EventText, is_in_local_time_and_has_a_date_only_if_it_is_another) {
 
 TEST(EventText, carries_the_offset_of_an_hour_that_the_clocks_show_twice) {
   const TypedEvent event{.at = at("2025-10-26T01:00:01Z"),
-                         .what = event::TaskRunStarted{.task = "a",
-                                                       .scheduled = at("2025-10-26T00:59:00Z"),
-                                                       .actual = {}}};
+                         .what = event::TaskRunStarted{
+                             .task = "a", .scheduled = at("2025-10-26T00:59:00Z"), .actual = {}}};
   EXPECT_EQ(to_text(event, Zone::load("Europe/Berlin"), Colour::none),
             "2025-10-26 02:00:01 +01:00  a  started, due 02:59:00 +02:00");
 }

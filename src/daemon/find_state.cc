@@ -51,7 +51,7 @@ std::string find_state(const std::optional<std::string>& where) {
   const std::filesystem::directory_iterator entries{".", error};
   if (error) {
     throw std::runtime_error("cannot look for a state in this directory: " + error.message() +
-                             "; give one by --state, or the task file that it belongs to");
+                             "; give one with --state, or the task file it belongs to");
   }
   for (const auto& entry : entries) {
     const std::string name = entry.path().filename().string();
@@ -70,12 +70,12 @@ std::string find_state(const std::optional<std::string>& where) {
   if (found.size() == 1) return found.front();
   if (found.empty()) {
     throw std::runtime_error(
-        "there is no state in this directory; give one by --state, or the task file that it "
-        "belongs to");
+        "there is no state in this directory; give one with --state, or the task file it belongs "
+        "to");
   }
   std::string names;
   for (const std::string& name : found) names += (names.empty() ? "" : ", ") + quote(name);
-  throw std::runtime_error("there are several states in this directory; give one by --state: " +
+  throw std::runtime_error("there are several states in this directory; give one with --state: " +
                            names);
 }
 

@@ -31,21 +31,19 @@ LoadedTasks::LoadedTasks(std::string file, std::string state, Calendar calendar,
       state_(std::move(state)),
       calendar_(std::move(calendar)),
       log_(log),
-      warnings_({.report = [this](const Problem& found) {
-                   report_warning(found.message, found.place);
-                 },
-                 .report_more = [this](std::size_t count) {
-                   report_warning(more_warnings(count), std::nullopt);
-                 }}) {}
+      warnings_(
+          {.report = [this](const Problem& found) { report_warning(found.message, found.place); },
+           .report_more =
+               [this](std::size_t count) { report_warning(more_warnings(count), std::nullopt); }}) {
+}
 
 void LoadedTasks::replace(const std::vector<TaskDefinition>& tasks, Instant now) {
   for (const TaskChange& change : find_changes(tasks_, tasks)) log_.report(event_of(change));
   warnings_.end();  // they refer to the tasks that go
   tasks_ = tasks;
   warnings_.begin(tasks_, calendar_, now);
-  log_.report(event::TaskFileLoaded{.file = file_,
-                                    .tasks = static_cast<std::int64_t>(tasks_.size()),
-                                    .state = state_});
+  log_.report(event::TaskFileLoaded{
+      .file = file_, .tasks = static_cast<std::int64_t>(tasks_.size()), .state = state_});
 }
 
 std::set<std::string, std::less<>> LoadedTasks::names() const {

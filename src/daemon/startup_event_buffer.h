@@ -15,9 +15,6 @@ namespace dutiful {
 // The scheduler reports starts as soon as it holds the state, but no command begins before the
 // daemon is ready, and TaskFileLoaded is reported first. Until release(), this holds back the first
 // start and every line after it.
-//
-// It holds lines rather than events: a copy of a std::variant is unsafe in libstdc++ 12 when memory
-// runs out.
 class StartupEventBuffer {
  public:
   using Write = std::function<void(std::string)>;
@@ -26,8 +23,7 @@ class StartupEventBuffer {
 
   void add(const TypedEvent& event, std::string line) {
     const Lock lock{mutex_};
-    const bool holds = !held_.empty() || std::holds_alternative<event::TaskRunStarted>(event.what);
-    if (!released_ && holds) {
+    if (!released_ && (!held_.empty() || begins_a_start(event.what))) {
       held_.push_back(std::move(line));
     } else {
       write_(std::move(line));
@@ -41,6 +37,13 @@ class StartupEventBuffer {
   }
 
  private:
+  // A retry, and a pulse that pre-empts one, are reported just before their start.
+  static bool begins_a_start(const event::Any& what) {
+    return std::holds_alternative<event::TaskRunStarted>(what) ||
+           std::holds_alternative<event::TaskRetryStarted>(what) ||
+           std::holds_alternative<event::TaskRetryPreempted>(what);
+  }
+
   const Write write_;
   Mutex mutex_;
   std::vector<std::string> held_ GUARDED_BY(mutex_);

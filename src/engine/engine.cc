@@ -143,6 +143,7 @@ Instant Engine::follow(Instant clock) {
 
 bool Engine::stop(Instant now, TracedCall call) {
   if (!call.traced_by_caller) {
+    make_room(stops_waiting_);
     best_effort([&] { trace_.on(now, StopStart{call.number}); });
     stops_waiting_.push_back(call.number);
   }
@@ -251,7 +252,8 @@ std::vector<RowUpdate> Engine::updates_of(const std::vector<Start>& starts) cons
   for (const End& end : unrecorded_) add(end.task);
   for (const ClockCorrection& correction : corrected_) add(correction.task);
   for (const Start& start : starts) add(start.task);
-  // A task that ended and starts again is there twice, with the same progress: one write will do.
+  // A task that ended and starts again is listed twice, with the same progress. One write is
+  // enough.
   if (!std::ranges::is_sorted(updates, {}, &RowUpdate::row)) {
     std::ranges::sort(updates, {}, &RowUpdate::row);
   }

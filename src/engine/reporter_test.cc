@@ -18,10 +18,10 @@ TEST_F(EngineTest, says_how_many_pulses_a_start_serves) {
   engine->end(starts[0].task, Outcome::success, now);
   starts = engine->step(now + 5h).starts;
   ASSERT_EQ(starts.size(), 1);
-  EXPECT_THAT(told("TaskRunStarted").back(),
+  EXPECT_THAT(reported("TaskRunStarted").back(),
               testing::AllOf(HasSubstr("\"scheduledTime\":\"2025-03-03T11:00:00.000Z\""),
                              HasSubstr("\"missedCount\":4")));
-  EXPECT_EQ(told("SchedulingDelayed").size(), 1);
+  EXPECT_EQ(reported("SchedulingDelayed").size(), 1);
 }
 
 // V: however long nobody was there.
@@ -31,7 +31,7 @@ TEST_F(EngineTest, counts_every_pulse_of_years) {
   engine->end(starts[0].task, Outcome::success, now);
   constexpr std::int64_t minutes = std::int64_t{365 + 365 + 366} * 24 * 60;
   ASSERT_EQ(engine->step(at("2028-03-03T10:00:30Z")).starts.size(), 1);
-  EXPECT_THAT(told("TaskRunStarted").back(),
+  EXPECT_THAT(reported("TaskRunStarted").back(),
               HasSubstr("\"missedCount\":" + std::to_string(minutes - 1) + "}"));
 }
 
@@ -44,7 +44,7 @@ TEST_F(EngineTest, counts_every_pulse_that_a_retry_serves) {
   starts = engine->step(at("2025-03-03T13:00:30Z")).starts;
   ASSERT_EQ(starts.size(), 1);
   EXPECT_EQ(starts[0].reason, Reason::retry);
-  EXPECT_THAT(told("TaskRunStarted").back(),
+  EXPECT_THAT(reported("TaskRunStarted").back(),
               testing::AllOf(HasSubstr("\"scheduledTime\":\"2025-03-03T10:05:30.000Z\""),
                              HasSubstr("\"missedCount\":3}")));
 }
@@ -58,7 +58,7 @@ TEST_F(EngineTest, does_not_count_a_pulse_that_the_retry_instant_names) {
   starts = engine->step(at("2025-03-03T13:00:30Z")).starts;
   ASSERT_EQ(starts.size(), 1);
   EXPECT_EQ(starts[0].reason, Reason::retry);
-  EXPECT_THAT(told("TaskRunStarted").back(),
+  EXPECT_THAT(reported("TaskRunStarted").back(),
               testing::AllOf(HasSubstr("\"scheduledTime\":\"2025-03-03T11:00:00.000Z\""),
                              HasSubstr("\"missedCount\":2}")));
 }
@@ -74,7 +74,7 @@ TEST_F(EngineTest, counts_every_pulse_that_an_interrupted_run_serves) {
   const auto starts = engine->step(now).starts;
   ASSERT_EQ(starts.size(), 1U);
   EXPECT_EQ(starts[0].reason, Reason::orphan);
-  EXPECT_THAT(told("TaskRunStarted").back(),
+  EXPECT_THAT(reported("TaskRunStarted").back(),
               testing::AllOf(HasSubstr("\"scheduledTime\":\"2025-03-03T10:00:00.000Z\""),
                              HasSubstr("\"missedCount\":3}")));
 }
@@ -85,7 +85,7 @@ TEST_F(EngineTest, counts_every_pulse_that_a_boot_serves) {
   const auto starts = engine->step(at("2025-03-03T12:00:30Z")).starts;
   ASSERT_EQ(starts.size(), 1U);
   EXPECT_EQ(starts[0].reason, Reason::boot);
-  EXPECT_THAT(told("TaskRunStarted").back(),
+  EXPECT_THAT(reported("TaskRunStarted").back(),
               testing::AllOf(HasSubstr("\"scheduledTime\":\"2025-03-03T10:00:00.000Z\""),
                              HasSubstr("\"missedCount\":2}")));
 }
@@ -106,8 +106,8 @@ TEST_F(EngineTest, does_not_count_where_nothing_was_missed) {
   ASSERT_EQ(starts.size(), 1);
   engine->end(starts[0].task, Outcome::success, now);
   ASSERT_EQ(engine->step(at("2025-03-03T11:00:00Z")).starts.size(), 1);  // cron
-  EXPECT_EQ(told("TaskRunStarted").size(), 4);
-  EXPECT_THAT(told("TaskRunStarted"), testing::Each(testing::Not(HasSubstr("missedCount"))));
+  EXPECT_EQ(reported("TaskRunStarted").size(), 4);
+  EXPECT_THAT(reported("TaskRunStarted"), testing::Each(testing::Not(HasSubstr("missedCount"))));
 }
 
 // V, T7: the clock is set back while the task runs. Its next start serves what came before that,
@@ -119,7 +119,7 @@ TEST_F(EngineTest, counts_what_a_start_serves_by_the_clock_before) {
   engine->end(starts[0].task, Outcome::success, at("2025-03-03T12:30:00Z"));
   starts = engine->step(at("2025-03-03T12:30:00Z")).starts;
   ASSERT_EQ(starts.size(), 1);
-  EXPECT_THAT(told("TaskRunStarted").back(),
+  EXPECT_THAT(reported("TaskRunStarted").back(),
               testing::AllOf(HasSubstr("\"scheduledTime\":\"2025-03-03T11:00:00.000Z\""),
                              HasSubstr("\"missedCount\":2}")));
   EXPECT_EQ(stored().served_until, at("2025-03-03T13:00:30Z"));
@@ -128,7 +128,7 @@ TEST_F(EngineTest, counts_what_a_start_serves_by_the_clock_before) {
   starts = engine->step(at("2025-03-03T12:00:00Z")).starts;
   ASSERT_EQ(starts.size(), 1);
   EXPECT_EQ(starts[0].reason, Reason::retry);
-  EXPECT_THAT(told("TaskRunStarted").back(), testing::Not(HasSubstr("missedCount")));
+  EXPECT_THAT(reported("TaskRunStarted").back(), testing::Not(HasSubstr("missedCount")));
 }
 
 // V: when it was due, and not when the run began that was interrupted. That counts for its delay.
@@ -142,9 +142,9 @@ TEST_F(EngineTest, says_when_an_interrupted_run_was_due) {
   const auto starts = engine->step(now).starts;
   ASSERT_EQ(starts.size(), 1U);
   EXPECT_EQ(starts[0].reason, Reason::orphan);
-  EXPECT_THAT(told("TaskRunStarted").back(),
+  EXPECT_THAT(reported("TaskRunStarted").back(),
               HasSubstr("\"scheduledTime\":\"2025-03-03T10:00:00.000Z\""));
-  EXPECT_THAT(told("SchedulingDelayed"),
+  EXPECT_THAT(reported("SchedulingDelayed"),
               ElementsAre(testing::AllOf(HasSubstr("\"dueTime\":\"2025-03-03T10:00:30.000Z\""),
                                          HasSubstr("\"delay\":120000"))));
 }
@@ -157,8 +157,8 @@ TEST_F(EngineTest, says_that_a_pulse_pre_empts_a_retry) {
   starts = engine->step(at("2025-03-03T11:00:00Z")).starts;
   ASSERT_EQ(starts.size(), 1);
   EXPECT_EQ(starts[0].reason, Reason::cron);
-  EXPECT_EQ(told("TaskRetryPreempted").size(), 1);
-  EXPECT_TRUE(told("TaskRetryStarted").empty());
+  EXPECT_EQ(reported("TaskRetryPreempted").size(), 1);
+  EXPECT_TRUE(reported("TaskRetryStarted").empty());
 }
 
 // T3, T4, V: nobody should have to guess what DST did.
@@ -167,7 +167,7 @@ TEST_F(EngineTest, says_what_dst_did) {
   now = at("2025-03-08T12:00:00-05:00");
   initialize("30 2 * * *");
   EXPECT_TRUE(engine->step(at("2025-03-09T12:00:00-04:00")).starts.empty());
-  EXPECT_THAT(told("DueSkipped"),
+  EXPECT_THAT(reported("DueSkipped"),
               ElementsAre(HasSubstr("\"scheduledTime\":\"2025-03-09T02:30\",\"reason\":\"gap\"")));
 
   engine = make("America/New_York");
@@ -175,16 +175,16 @@ TEST_F(EngineTest, says_what_dst_did) {
   state->rows.clear();
   initialize("30 1 * * *");
   auto starts = engine->step(at("2025-11-02T01:30:00-04:00")).starts;
-  EXPECT_THAT(told("TaskRunStarted").back(), testing::Not(HasSubstr("isRepeatedMinute")));
+  EXPECT_THAT(reported("TaskRunStarted").back(), testing::Not(HasSubstr("isRepeatedMinute")));
   engine->end(starts[0].task, Outcome::success, at("2025-11-02T01:31:00-04:00"));
   (void)engine->step(at("2025-11-02T01:30:00-05:00"));
-  EXPECT_THAT(told("TaskRunStarted").back(), HasSubstr("\"isRepeatedMinute\":true"));
+  EXPECT_THAT(reported("TaskRunStarted").back(), HasSubstr("\"isRepeatedMinute\":true"));
 }
 
 // C5
 TEST_F(EngineTest, warns_of_a_task_that_is_never_due) {
   initialize("0 0 30 2 *");
-  EXPECT_EQ(told("TaskNeverDue").size(), 1);
+  EXPECT_EQ(reported("TaskNeverDue").size(), 1);
   EXPECT_EQ(engine->next_wake(), Instant::max());
 }
 

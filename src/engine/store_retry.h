@@ -28,7 +28,7 @@ class StoreRetry {
     stop,            // a stop, which waits for nothing else
   };
 
-  // A transaction failed at `now`.
+  // A transaction that began at `now` has failed.
   void fail(Waiting waiting, Instant now);
   // A transaction succeeded, or the store is another.
   void reset() { *this = {}; }

@@ -23,7 +23,7 @@ struct TypedEvents {
 // reported to nobody.
 [[nodiscard]] inline TypedSink typed_sink(EventSink sink) {
   if (!sink) return {};
-  if (TypedEvents* const typed = sink.target<TypedEvents>()) return std::move(typed->sink);
+  if (auto* const typed = sink.target<TypedEvents>()) return std::move(typed->sink);
   return [sink = std::move(sink)](const TypedEvent& event) { sink(publish(event)); };
 }
 

@@ -18,7 +18,7 @@ namespace {
 constexpr mode_t private_mode = S_IRUSR | S_IWUSR;
 constexpr mode_t permissions = 07777;
 
-// How often a file may come and go between two calls about it.
+// How often a file may appear and disappear between two calls.
 constexpr int changes_max = 1000;
 
 bool is_private(const struct stat& status) {
@@ -48,8 +48,8 @@ void refuse(const std::string& path, const struct stat& status, Demand demand) {
   }
   if (demand == Demand::ours_alone && status.st_nlink > 1) {
     throw FileRefused(path,
-                      "has several names (hard links), and what is written to it would change "
-                      "another file; remove it",
+                      "has several names (hard links), so that writing to it would change another "
+                      "file; remove it",
                       "the file has several names (hard links)",
                       user_name(status.st_uid));
   }
@@ -57,11 +57,11 @@ void refuse(const std::string& path, const struct stat& status, Demand demand) {
 
 [[noreturn]] void fail_to_tighten(const std::string& path, int error) {
   throw FileError(path,
-                  std::string{"cannot be kept from other users (chmod 600): "} +
-                      std::strerror(error) + "; use a file system that has permissions");
+                  std::string{"cannot be given mode 0600: "} + std::strerror(error) +
+                      "; use a file system with permissions");
 }
 
-// It could not be opened: says so by what is in its place, if that is the reason.
+// It could not be opened. Throws if the file that is there explains it.
 PrivateFile failed(const std::string& path, int error) {
   struct stat status {};
   if (lstat(path.c_str(), &status) == 0) refuse(path, status, Demand::ours);
@@ -72,7 +72,7 @@ PrivateFile make(const std::string& path, int flags) {
   Descriptor descriptor{
       open(path.c_str(), flags | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, private_mode)};
   if (!descriptor.is_open()) return {.error = errno};
-  if (fchmod(descriptor.get(), private_mode) != 0) {  // the umask may have left even less
+  if (fchmod(descriptor.get(), private_mode) != 0) {  // the umask may have removed more
     const int error = errno;
     unlink(path.c_str());
     fail_to_tighten(path, error);
@@ -96,7 +96,7 @@ FileRefused::FileRefused(std::string path,
       who_(std::move(who)) {}
 
 PrivateFile open_private(const std::string& path, int flags, Demand demand) {
-  // A pipe that nobody reads would be waited for.
+  // Without O_NONBLOCK, a pipe in its place would block until somebody opens its other end.
   Descriptor descriptor{open(path.c_str(), flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)};
   if (!descriptor.is_open()) return failed(path, errno);
   check_private(path, descriptor.get(), demand);
@@ -124,11 +124,11 @@ PrivateFile make_private_anew(const std::string& path, int flags) {
 void check_private(const std::string& path, int descriptor, Demand demand) {
   struct stat status {};
   if (fstat(descriptor, &status) != 0) {
-    throw FileError(path, std::string{"cannot be looked at: "} + std::strerror(errno));
+    throw FileError(path, std::string{"cannot be inspected: "} + std::strerror(errno));
   }
   refuse(path, status, demand);
   if (demand == Demand::ours || is_private(status)) return;
-  // As fchmod() would, which does not take a descriptor that is only to look.
+  // fchmod() does not accept a descriptor of O_PATH; this does the same.
   const std::string name = "/proc/self/fd/" + std::to_string(descriptor);
   if (fchmod(descriptor, private_mode) == 0) return;
   if (errno != EBADF || chmod(name.c_str(), private_mode) != 0) fail_to_tighten(path, errno);
@@ -138,7 +138,7 @@ void check_private(const std::string& path, Demand demand) {
   struct stat status {};
   if (lstat(path.c_str(), &status) != 0) {
     if (errno == ENOENT) return;
-    throw FileError(path, std::string{"cannot be looked at: "} + std::strerror(errno));
+    throw FileError(path, std::string{"cannot be inspected: "} + std::strerror(errno));
   }
   refuse(path, status, demand);
   if (demand == Demand::ours || is_private(status)) return;
@@ -147,7 +147,7 @@ void check_private(const std::string& path, Demand demand) {
     if (errno == ENOENT) return;
     fail_to_tighten(path, errno);
   }
-  check_private(path, descriptor.get(), demand);  // it may be another by now
+  check_private(path, descriptor.get(), demand);  // it may have been replaced
 }
 
 std::string user_name(uid_t user) {

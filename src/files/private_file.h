@@ -1,4 +1,4 @@
-// Files that only the user who runs us may touch.
+// Files that only the user who runs dutiful may use.
 #pragma once
 
 #include <stdexcept>
@@ -10,10 +10,10 @@
 
 namespace dutiful {
 
-// What is in the place of a file cannot be used: a directory, a pipe.
+// A file that cannot be used, such as a directory or a pipe in its place.
 class FileError : public std::runtime_error {
  public:
-  // The description says what is wrong with the file, and what to do; the message also names it.
+  // The description says what is wrong with the file and what to do; what() also names the file.
   FileError(std::string path, std::string description);
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
   [[nodiscard]] const std::string& description() const noexcept { return description_; }
@@ -23,7 +23,8 @@ class FileError : public std::runtime_error {
   std::string description_;
 };
 
-// It may not be used, because somebody else may have put it there (RULES V, AccessRefused).
+// A file that must not be used, because another user may have put it there (RULES V,
+// AccessRefused).
 class FileRefused : public FileError {
  public:
   FileRefused(std::string path, std::string description, std::string reason, std::string who);
@@ -37,42 +38,43 @@ class FileRefused : public FileError {
 
 struct PrivateFile {
   Descriptor descriptor{};
-  bool made = false;  // there was none
-  int error = 0;      // why there is no descriptor, as errno has it
+  bool made = false;  // it did not exist before
+  int error = 0;      // why the descriptor is not open, as errno has it
 };
 
-// Each of these takes a regular file of the effective user, and throws FileRefused for a symbolic
-// link or a file of another user, and FileError for what is no regular file. None follows a link in
-// the last part of the path, and what they make has the mode 0600, whatever the umask is.
+// These functions accept only a regular file of the effective user. They throw FileRefused for a
+// symbolic link and for a file of another user, and FileError for anything else that is not a
+// regular file. They never follow a link in the last part of the path. Files that they make have
+// mode 0600, whatever the umask is.
 //
-// Without these rules whoever may write to the directory could have us write to a file of his
-// choice, or tell us what to kill, and whoever may read a file could lock it, and hold us up for as
-// long as he likes.
+// Otherwise a user who can write to the directory could make dutiful write to a file of their
+// choice, or name the processes that it kills; and a user who can read a file could lock it, and so
+// block dutiful.
 
-// What is asked of a file that is there.
+// What is required of a file that exists.
 enum class Demand {
-  ours,        // no more than that; its mode is left as it is
-  ours_alone,  // it has no other name (hard link), or FileRefused; it gets the mode 0600
+  ours,        // it belongs to the effective user; its mode is left unchanged
+  ours_alone,  // also, it has no other hard link (or FileRefused); it gets mode 0600
 };
 
-// Opens it, and makes it if there is none. `flags` are those of open(2).
+// Opens the file, or makes it if it does not exist. `flags` are those of open(2).
 [[nodiscard]] PrivateFile open_or_make_private(const std::string& path,
                                                int flags,
                                                Demand demand = Demand::ours_alone);
-// Opens it.
+// Opens the file.
 [[nodiscard]] PrivateFile open_private(const std::string& path,
                                        int flags,
                                        Demand demand = Demand::ours_alone);
-// Makes it, in the place of one that may be there.
+// Makes the file; one that exists is replaced.
 [[nodiscard]] PrivateFile make_private_anew(const std::string& path, int flags);
 
-// For a file that another library opens, or that is open already: looks at it, if it is there,
-// without a descriptor whose closing would take away this process's locks on it.
+// Checks a file that another library opens, or that is open already; does nothing if it does not
+// exist. Opens no descriptor whose closing would release the locks of this process on the file.
 void check_private(const std::string& path, Demand demand);
-// The same for a descriptor of the file.
+// The same for an open file.
 void check_private(const std::string& path, int descriptor, Demand demand);
 
-// A user's name; "user 1234" where he has none.
+// The name of a user; "user 1234" if there is none.
 [[nodiscard]] std::string user_name(uid_t user);
 
 }  // namespace dutiful

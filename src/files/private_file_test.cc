@@ -23,7 +23,7 @@ using testing::HasSubstr;
 
 class PrivateFileTest : public testing::Test {
  protected:
-  // Each way to take a file.
+  // Each function that takes a file.
   struct Way {
     const char* name;
     std::function<void(const std::string&)> take;
@@ -84,7 +84,7 @@ TEST_F(PrivateFileTest, is_made_for_its_owner_alone_whatever_the_umask) {
   umask(before);
 }
 
-TEST_F(PrivateFileTest, is_tightened_where_it_was_open_to_others) {
+TEST_F(PrivateFileTest, gets_mode_0600_if_others_could_open_it) {
   for (const Way& way : ways()) {
     std::ofstream{path, std::ios::trunc} << "kept";
     for (const mode_t mode : {0644U, 0666U, 0777U, 04755U}) {
@@ -111,7 +111,7 @@ TEST_F(PrivateFileTest, says_whether_it_was_made) {
   check_private(path + "-none", Demand::ours_alone);
 }
 
-TEST_F(PrivateFileTest, is_never_behind_a_link) {
+TEST_F(PrivateFileTest, is_never_reached_through_a_link) {
   const std::string precious = directory.file("precious");
   for (const Way& way : ways()) {
     std::ofstream{precious, std::ios::trunc} << "precious";
@@ -123,7 +123,7 @@ TEST_F(PrivateFileTest, is_never_behind_a_link) {
     EXPECT_EQ(text_of(precious), "precious");
     EXPECT_EQ(mode_of(precious), 0640U);
 
-    // One that leads to nothing makes nothing.
+    // A link to nothing does not make the file.
     std::filesystem::remove(precious);
     EXPECT_THAT(error_of(way, path), HasSubstr("is a symbolic link")) << way.name;
     EXPECT_FALSE(std::filesystem::exists(precious));
@@ -134,7 +134,7 @@ TEST_F(PrivateFileTest, is_never_behind_a_link) {
     chmod(precious.c_str(), 0640);
     std::filesystem::create_hard_link(precious, path);
     if (way.replaces) {
-      way.take(path);  // which the other name does not mind
+      way.take(path);  // the file of the other name is unchanged
     } else {
       EXPECT_THAT(error_of(way, path), HasSubstr("has several names")) << way.name;
     }
@@ -144,7 +144,7 @@ TEST_F(PrivateFileTest, is_never_behind_a_link) {
   }
 }
 
-TEST_F(PrivateFileTest, is_a_file) {
+TEST_F(PrivateFileTest, is_a_regular_file) {
   for (const Way& way : ways()) {
     std::filesystem::create_directory(path);
     EXPECT_THAT(error_of<FileError>(way, path), HasSubstr("is a directory; move it")) << way.name;
@@ -155,7 +155,7 @@ TEST_F(PrivateFileTest, is_a_file) {
   }
 }
 
-TEST_F(PrivateFileTest, belongs_to_who_runs_us_and_not_even_root_takes_another_users) {
+TEST_F(PrivateFileTest, belongs_to_the_user_who_runs_dutiful_even_if_that_is_root) {
   DUTIFUL_NEEDS_ANOTHER_USER();
   for (const Way& way : ways()) {
     std::ofstream{path} << "planted";
@@ -173,7 +173,7 @@ TEST_F(PrivateFileTest, belongs_to_who_runs_us_and_not_even_root_takes_another_u
   }
 }
 
-TEST_F(PrivateFileTest, of_root_is_not_taken_by_another_user) {
+TEST_F(PrivateFileTest, of_root_is_refused_to_another_user) {
   DUTIFUL_NEEDS_ANOTHER_USER();
   chmod(directory.file("").c_str(), 0777);
   for (const Way& way : ways()) {
@@ -188,7 +188,7 @@ TEST_F(PrivateFileTest, of_root_is_not_taken_by_another_user) {
   }
 }
 
-TEST_F(PrivateFileTest, tells_who_put_a_file_there) {
+TEST_F(PrivateFileTest, names_the_owner_of_a_refused_file) {
   std::filesystem::create_symlink("nowhere", path);
   try {
     (void)open_or_make_private(path, O_RDWR);

@@ -15,6 +15,7 @@ struct FileIdentity {
   dev_t device = 0;
   ino_t inode = 0;
 
+  // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 takes the comparison with 0 for a pointer.
   friend auto operator<=>(const FileIdentity&, const FileIdentity&) = default;
 };
 

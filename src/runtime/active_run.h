@@ -17,20 +17,20 @@ namespace dutiful {
 
 class Mailbox;
 
-// A start, as its callback sees it. Needs no memory.
+// The start as its callback sees it. Needs no memory.
 [[nodiscard]] RunInfo run_info_of(Start&& start, const std::shared_ptr<StopState>& stop) noexcept;
 
-// Contains all the memory that a run will need, so that its end cannot fail (RULES X3).
+// Holds all the memory that a run needs, so that its end cannot fail (RULES X3).
 class ActiveRun : public Run::Settler, public std::enable_shared_from_this<ActiveRun> {
  public:
   ActiveRun(TaskId id, Callback callback, std::weak_ptr<Mailbox> mailbox)
       : task(id), callback_(std::move(callback)), mailbox_(std::move(mailbox)) {}
 
-  // Sets what the callback is to know. To be called last, when nothing else can fail: it takes the
-  // name out of the start, which is otherwise tried again.
+  // Sets what the callback sees. Must be the last step, because it moves the name out of the start,
+  // and a start whose run cannot be made is tried again.
   void set_info(Start&& start) noexcept { info_ = run_info_of(std::move(start), stop); }
 
-  // Whether the loop may call it.
+  // Whether the loop itself may call call().
   [[nodiscard]] bool is_prompt() const noexcept { return PromptCallback::is(callback_); }
 
   // Runs the callback, once.
@@ -48,8 +48,8 @@ class ActiveRun : public Run::Settler, public std::enable_shared_from_this<Activ
   // When it began, by Clock::monotonic().
   Duration began{};
 
-  // How it ended, once it is in the mailbox. Past its time limit it has failed, whatever the
-  // outcome.
+  // How it ended, once it is in the mailbox. A run that exceeded its time limit has failed,
+  // whatever the callback says.
   [[nodiscard]] Ending ending() const;
   Outcome outcome = Outcome::failure;
   std::string error;
@@ -64,7 +64,7 @@ class ActiveRun : public Run::Settler, public std::enable_shared_from_this<Activ
   std::weak_ptr<Mailbox> mailbox_;
 };
 
-// The run that a start has decided, with its deadline. It lacks set_info().
+// The run for a start, with its deadline. The caller must still call set_info().
 [[nodiscard]] std::shared_ptr<ActiveRun> make_active_run(const Start& start,
                                                          const CallbackOf& callback,
                                                          const std::shared_ptr<Mailbox>& mailbox,
@@ -73,8 +73,8 @@ class ActiveRun : public Run::Settler, public std::enable_shared_from_this<Activ
 // Runs that have ended, on their way from the threads that settle them to the loop.
 class Mailbox {
  public:
-  // Rings, if there is a bell, when the first run arrives. The clock, which tells when a run ended,
-  // and the bell must outlive the mailbox.
+  // Rings the bell, if there is one, when the first run arrives in an empty mailbox. The bell and
+  // the clock, which says when a run arrives, must outlive the mailbox.
   explicit Mailbox(const Clock& clock, Bell* wake_up = nullptr)
       : clock_(clock), wake_up_(wake_up) {}
 
@@ -84,7 +84,7 @@ class Mailbox {
       ended->returned = in_clock_range(now) ? now : clock_end;
       ended->duration = clock_.monotonic() - ended->began;
     } catch (...) {
-      ended->returned = clock_end;  // the user's clock has failed, so the time is unknown
+      ended->returned = clock_end;  // the user's clock has failed: the time is unknown
     }
     const Lock lock{mutex_};
     const bool first = ended_.empty();

@@ -8,19 +8,19 @@
 
 namespace dutiful {
 
-EngineDriver::EngineDriver(World world,
+EngineDriver::EngineDriver(Surroundings around,
                            const Options& options,
                            const Calendar& calendar,
                            const TypedSink& events,
                            std::function<void()> prepare)
-    : clock_(world.clock),
-      calls_(world.calls),
-      trace_(world.trace),
-      mailbox_(std::make_shared<Mailbox>(world.clock, &world.wake_up)),
+    : clock_(around.clock),
+      calls_(around.calls),
+      trace_(around.trace),
+      mailbox_(std::make_shared<Mailbox>(around.clock, &around.wake_up)),
       engine_(calendar,
               policies_of(options),
               store_opener_of(options),
-              world.trace,
+              around.trace,
               events,
               [this, prepare = std::move(prepare)] {
                 mutex.assert_held();
@@ -48,7 +48,8 @@ EngineDriver::Next EngineDriver::step(Workers& workers) {
   Next next = Next::step;
   do {
     next = step_once(workers);
-  } while (next == Next::step && prompt_.empty() && ended_.size() < ended_max);
+  } while (next == Next::step && prompt_.empty() && ended_.size() < ended_max &&
+           !runs_.has_stop_requests());
   if (next == Next::sleep) set_alarm();
   return next;
 }
@@ -70,7 +71,9 @@ EngineDriver::Next EngineDriver::step_once(Workers& workers) {
   runs_.enforce_limits(now);
   dispatch(workers);  // if an earlier step had no memory for it
   if (is_held_) return engine_.record_ends(now) ? Next::end : Next::sleep;
-  const bool is_polling = engine_.lifecycle() == Lifecycle::running && engine_.next_wake() <= now;
+  // The engine also wakes to record an end; that is no poll.
+  const bool is_polling = engine_.lifecycle() == Lifecycle::running && engine_.next_wake() <= now &&
+                          engine_.core().next_wake() <= now;
   if (is_polling) engine_.reporter().poll_started(callbacks_.size(), now);
   auto [starts, stopped] = engine_.step(now, starts_per_step_);
   undispatched_ = std::move(starts);

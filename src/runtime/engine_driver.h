@@ -32,14 +32,14 @@ namespace dutiful {
 class EngineDriver {
  public:
   // All of them must outlive it.
-  struct World {
+  struct Surroundings {
     Clock& clock;
     Calls& calls;
     TraceSink& trace;
     Bell& wake_up;  // rings when a run has ended
   };
   // `prepare` is called by initialize(), as Options::prepare is.
-  EngineDriver(World world,
+  EngineDriver(Surroundings around,
                const Options& options,
                const Calendar& calendar,
                const TypedSink& events,

@@ -10,6 +10,7 @@
 
 #include <dutiful/errors.h>
 
+#include "core/best_effort.h"
 #include "core/task.h"
 #include "runtime/prompt_callback.h"
 #include "runtime/user_code.h"
@@ -29,12 +30,12 @@ int to_milliseconds(Duration duration) {
 
 }  // namespace
 
-Loop::Loop(World world, std::size_t max_concurrent)
-    : scheduler_(world.scheduler),
-      clock_(world.clock),
-      calls_(world.calls),
-      wake_up_(world.wake_up),
-      reporter_(world.reporter),
+Loop::Loop(Surroundings around, std::size_t max_concurrent)
+    : scheduler_(around.scheduler),
+      clock_(around.clock),
+      calls_(around.calls),
+      wake_up_(around.wake_up),
+      reporter_(around.reporter),
       workers_max_(max_concurrent == 0 ? threads_max : max_concurrent) {}
 
 void Loop::start(const Callbacks& callbacks, EngineDriver& driver) {
@@ -100,6 +101,8 @@ Loop::Step Loop::step(EngineDriver& driver) {
     report_exhausted("memory is exhausted", memory_.fail());
   } catch (const std::exception& error) {
     report_exhausted(error.what(), memory_.fail());
+  } catch (...) {
+    report_exhausted("the clock threw an unknown exception", memory_.fail());
   }
   return {next, driver.take_deferred_work()};
 }
@@ -108,12 +111,12 @@ void Loop::sleep() {
   std::array<pollfd, 2> waiting{{{.fd = wake_up_.descriptor(), .events = POLLIN, .revents = 0},
                                  {.fd = clock_.descriptor(), .events = POLLIN, .revents = 0}}};
   if (memory_.waits()) {
-    // Without the alarm: one in the past would ring on and on.
+    // Without the alarm, because an alarm in the past would ring forever.
     (void)poll(waiting.data(), 1, to_milliseconds(memory_.delay()));
   } else {
     const int events = poll(waiting.data(), waiting.size(), grow_workers());
     if (events == 0) have_threads_waited_ = true;
-    clock_.take_alarm();
+    best_effort([this] { clock_.take_alarm(); });
   }
   wake_up_.take();
 }

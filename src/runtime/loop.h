@@ -23,7 +23,7 @@ namespace dutiful {
 class Loop {
  public:
   // All of them must outlive it.
-  struct World {
+  struct Surroundings {
     const void* scheduler;  // see UserCode
     Clock& clock;
     Calls& calls;
@@ -31,7 +31,7 @@ class Loop {
     Reporter& reporter;
   };
   // `max_concurrent` is that of Options.
-  Loop(World world, std::size_t max_concurrent);
+  Loop(Surroundings around, std::size_t max_concurrent);
 
   // Starts the thread, unless it runs. It waits for the mutex, and ends when it finds that the
   // engine has stopped, or was never initialized. Also starts a worker, if one of the callbacks

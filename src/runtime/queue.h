@@ -16,8 +16,7 @@ class Queue {
         last_(std::exchange(other.last_, nullptr)),
         size_(std::exchange(other.size_, 0)) {}
   Queue& operator=(Queue&&) = delete;
-  // One by one, because to destroy a whole chain by its first element recurses as deep as the chain
-  // is long.
+  // One by one: destroying the first would destroy the whole chain recursively.
   ~Queue() { clear(); }
 
   [[nodiscard]] bool empty() const noexcept { return first_ == nullptr; }

@@ -20,8 +20,8 @@ using StopRequests = std::vector<StopRequest>;
 // Runs what users have registered on their stop tokens, so no lock may be held.
 void send(const StopRequests& requests);
 
-// Not thread-safe. Requests are collected, because the caller usually holds a lock.
-// If memory runs out, the function throws std::bad_alloc, changes nothing, and may be called again.
+// Not thread-safe. Requests are collected, because the caller usually holds a lock. If memory runs
+// out, the function throws std::bad_alloc, and the next call does what is left.
 class RunsInProgress {
  public:
   // Requires that the task does not run.
@@ -40,6 +40,7 @@ class RunsInProgress {
   void request_stop_of_all();
   void request_stop_of(const ActiveRun& run);
 
+  [[nodiscard]] bool has_stop_requests() const noexcept { return !requests_.empty(); }
   // The requests to send since the last call.
   [[nodiscard]] StopRequests take_stop_requests() noexcept { return std::exchange(requests_, {}); }
 

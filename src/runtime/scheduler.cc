@@ -6,6 +6,7 @@
 
 #include <dutiful/scheduler.h>
 
+#include "core/best_effort.h"
 #include "core/message_of.h"
 #include "engine/refusal.h"
 #include "engine/reporter.h"
@@ -79,6 +80,18 @@ class Scheduler::Impl {
   }
 
   std::vector<std::string> finish_stop(std::uint64_t call, Calls::Deadline deadline) {
+    try {
+      return wait_for_stop(call, deadline);
+    } catch (const std::bad_alloc&) {
+      throw StopSchedulerError("memory is exhausted", std::current_exception());
+    }
+  }
+
+  // Whether no list is there, nor on its way.
+  [[nodiscard]] bool is_idle() { return calls_.is_idle(); }
+
+ private:
+  std::vector<std::string> wait_for_stop(std::uint64_t call, Calls::Deadline deadline) {
     while (true) {
       switch (calls_.wait_for_stop(call, deadline)) {
         case Calls::StopProgress::done:
@@ -96,10 +109,6 @@ class Scheduler::Impl {
     }
   }
 
-  // Whether no list is there, nor on its way.
-  [[nodiscard]] bool is_idle() { return calls_.is_idle(); }
-
- private:
   void enter_and_take_list(std::vector<Registration> registrations) {
     const Calls::Initialization call = enter_initialize(registrations);
     try {
@@ -121,19 +130,19 @@ class Scheduler::Impl {
           is_traced_ ? traced(registrations) : std::vector<TracedRegistration>{},
           UserCode::is_inside(this, UserCode::Kind::preparation) ? Calls::Caller::inside_initialize
                                                                  : Calls::Caller::outside);
-    } catch (const SchedulerAlreadyActiveError&) {
-      wake_up_.ring();  // the loop traces the refusal
+    } catch (...) {
+      wake_up_.ring();  // the loop traces the refusal, and may wait for this call to end
       throw;
     }
   }
 
   void take_list(std::vector<Registration> registrations, const Calls::Initialization& call) {
     const std::size_t total = registrations.size();
-    auto [list, callbacks] =
-        report_failure_of(total, [&] { return separate_callbacks(std::move(registrations)); });
+    auto [list, callbacks] = report_failure_of(
+        call, total, [&] { return separate_callbacks(std::move(registrations)); });
     Lock lock{driver_.mutex};
     // If the host gives no thread, that is an error before anything has changed.
-    report_failure_of(total, [&, &callbacks = callbacks] {
+    report_failure_of(call, total, [&, &callbacks = callbacks] {
       driver_.mutex.assert_held();
       loop_.start(callbacks, driver_);
     });
@@ -150,13 +159,21 @@ class Scheduler::Impl {
 
   // For what initialize() does before it calls the engine, which reports its failures itself.
   template <typename Work>
-  std::invoke_result_t<Work> report_failure_of(std::size_t total, Work work) {
+  std::invoke_result_t<Work> report_failure_of(const Calls::Initialization& call,
+                                               std::size_t total,
+                                               Work work) {
     try {
       return work();
     } catch (const std::exception&) {
-      const Instant now = clock_->now();
-      reporter_.initialization_started(Reporter::Initialization::first, total, now);
-      reporter_.initialization_failed(std::current_exception(), now);
+      const std::exception_ptr error = std::current_exception();
+      best_effort([&] {
+        const Instant now = clock_->now();
+        reporter_.initialization_started(
+            call.first ? Reporter::Initialization::first : Reporter::Initialization::again,
+            total,
+            now);
+        reporter_.initialization_failed(error, now);
+      });
       throw;
     }
   }
@@ -229,8 +246,8 @@ Scheduler::~Scheduler() {  // NOLINT(bugprone-exception-escape): see the header
   try {
     if (!impl_->is_idle()) impl_->stop(std::nullopt);
   } catch (...) {
-    // A destructor cannot report it. If a callback of its own called it, the threads that still run
-    // now end the process.
+    // There is nobody to report to. If a callback destroys its own scheduler, the threads that
+    // still run terminate the process.
   }
 }
 

@@ -188,6 +188,22 @@ TEST_F(Runtime, reports_what_happens) {
                      "SchedulerStopped"}));
 }
 
+// V: PollStarted and PollCompleted frame a step in which a task is due. Recording an end is none.
+TEST_F(Runtime, reports_no_poll_for_an_end) {
+  Journal completed;
+  int polls = 0;
+  Options reporting = options();
+  reporting.events = [&](const Event& event) {
+    if (event.name == "PollStarted") ++polls;
+    if (event.name == "TaskRunCompleted") completed.add("a");
+  };
+  Scheduler scheduler{reporting};
+  scheduler.initialize({{"a", "0 * * * *", [] {}, 1min}});
+  completed.wait_for(1);
+  scheduler.stop();
+  EXPECT_EQ(polls, 1);
+}
+
 // The real clock. This waits no longer than the retries take.
 TEST(RealClock, retries_after_milliseconds) {
   const TemporaryDirectory directory;

@@ -11,6 +11,7 @@
 
 #include <dutiful/errors.h>
 
+#include "core/best_effort.h"
 #include "runtime/damaged_trace.h"
 #include "runtime/trace_check.h"
 #include "runtime/trace_lock.h"
@@ -30,7 +31,7 @@ TraceFile::TraceFile(std::string file, TraceHeader header, const Zone& zone, Tra
 }
 
 TraceFile::~TraceFile() {
-  flush();
+  best_effort([this] { flush(); });
 }
 
 void TraceFile::fail(const std::string& reason) {

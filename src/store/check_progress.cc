@@ -31,7 +31,7 @@ void check_progress(const TaskProgress& progress, const std::string& task) {
   const auto check_range = [&](Instant instant, const char* field) {
     if (!has(instant) || is_possible(instant)) return;
     const std::string value = std::to_string(instant.time_since_epoch().count());
-    refuse(field, value, value + " ms is not in the years 1 to 9999");
+    refuse(field, value, value + " ms is outside the years 1 to 9999");
   };
 
   check_range(progress.pulse, "pulse");
@@ -56,15 +56,15 @@ void check_progress(const TaskProgress& progress, const std::string& task) {
     require(progress.last_attempt, "lastAttemptAt");
     require(progress.pulse, "pulse");
     if (progress.attempt == 0) {
-      refuse("attempt", "0", "0 is not the number of a run, and it has run");
+      refuse("attempt", "0", "0 is not an attempt number, but the task has run");
     }
     if (progress.fence == 0) {
-      refuse("fence", "0", "0 is not the fence of a run, and it has run");
+      refuse("fence", "0", "0 is not a fence, but the task has run");
     }
   }
   if (progress.recurrence > progress.fence) {
     const std::string value = std::to_string(progress.recurrence);
-    refuse("recurrence", value, value + " is no fence of an attempt before the newest run");
+    refuse("recurrence", value, value + " is larger than the fence of the newest run");
   }
   // The first attempt is not a retry.
   if (progress.retries > 0 && progress.retries >= progress.attempt) {
@@ -81,7 +81,7 @@ void check_progress(const TaskProgress& progress, const std::string& task) {
     refuse("pendingRetryUntil", format_utc(progress.retry_at), "the task is not awaiting a retry");
   }
   if (progress.orphan_pending && progress.state != TaskState::awaiting_run) {
-    refuse("orphanPending", "1", "an interrupted run is restarted before the task goes on");
+    refuse("orphanPending", "1", "it must be 0 unless the task awaits a run");
   }
 }
 

@@ -1,5 +1,5 @@
-// A mutex that fields are tied to by name. Clang then refuses code that touches such a field
-// without the mutex; ./do lint asks it to (-Wthread-safety). Elsewhere it is a std::mutex.
+// A mutex that names the fields it guards. With clang, code that uses such a field without holding
+// the mutex does not compile (-Wthread-safety, in ./do lint). Otherwise it is a std::mutex.
 //
 //   Mutex mutex_;
 //   Condition changed_;
@@ -20,16 +20,16 @@
 #define DUTIFUL_CHECKED(attribute)
 #endif
 
-// Of a field: only to be touched by whoever holds the mutex.
+// A field: may be used only while the mutex is held.
 #define GUARDED_BY(mutex) DUTIFUL_CHECKED(guarded_by(mutex))
-// Of a function: only to be called by whoever holds the mutex.
+// A function: may be called only while the mutex is held.
 #define REQUIRES(mutex) DUTIFUL_CHECKED(requires_capability(mutex))
 
 namespace dutiful {
 
 class DUTIFUL_CHECKED(capability("mutex")) Mutex {
  public:
-  // Says, to clang, that whoever calls this holds it: in a lambda, which clang does not follow.
+  // Tells clang that the caller holds it: in a lambda, which clang does not follow.
   void assert_held() const DUTIFUL_CHECKED(assert_capability(this)) {}
 
  private:
@@ -37,7 +37,7 @@ class DUTIFUL_CHECKED(capability("mutex")) Mutex {
   std::mutex mutex_;
 };
 
-// Holds a mutex as long as it lives, but for what lies between unlock() and lock().
+// Holds a mutex as long as it lives, except between unlock() and lock().
 class DUTIFUL_CHECKED(scoped_lockable) Lock {
  public:
   explicit Lock(Mutex& mutex) DUTIFUL_CHECKED(acquire_capability(mutex)) : lock_(mutex.mutex_) {}
@@ -53,12 +53,12 @@ class DUTIFUL_CHECKED(scoped_lockable) Lock {
   std::unique_lock<std::mutex> lock_;
 };
 
-// Something to wait for. It may seem to come when it has not: look again, in a loop.
+// A condition variable. A wait may return without a reason: wait in a loop that checks one.
 class Condition {
  public:
-  // The mutex is let go meanwhile.
+  // Releases the mutex while it waits.
   void wait(Lock& lock);
-  // The same, until then at the latest; says whether it came before.
+  // The same, until the deadline at the latest. Returns false if that has passed.
   bool wait_until(Lock& lock, std::chrono::steady_clock::time_point deadline);
   void notify_one() noexcept { condition_.notify_one(); }
   void notify_all() noexcept { condition_.notify_all(); }

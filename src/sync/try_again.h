@@ -1,15 +1,15 @@
-// What may be had in a moment.
+// Retries of what is likely to succeed in a moment.
 #pragma once
 
 namespace dutiful {
 
-// Ten milliseconds.
+// Waits ten milliseconds.
 void wait_a_moment();
 
-// Calls it until it returns true, for at most a second, and returns what it returned last.
+// Calls it until it returns true, for at most a second. Returns whether it did.
 //
-// For locks: a process that is killed while it starts a child seems to keep them. The child has its
-// descriptors until it becomes its program, some milliseconds later.
+// For locks: a process that is killed while it starts a child seems to keep its locks, because the
+// child has its descriptors until the exec, some milliseconds later.
 template <typename Attempt>
 bool try_for_a_second(Attempt attempt) {
   for (int moments = 0; moments < 100; ++moments) {

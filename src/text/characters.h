@@ -1,4 +1,4 @@
-// Kinds of characters, whatever the locale says.
+// Classes of characters, independent of the locale.
 #pragma once
 
 namespace dutiful {
@@ -15,7 +15,7 @@ namespace dutiful {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
 }
 
-// A byte that goes on with a character of UTF-8 that began before it.
+// Whether the byte is inside a UTF-8 character, not its first byte.
 [[nodiscard]] constexpr bool is_continuation(char c) {
   return (static_cast<unsigned char>(c) & 0xc0U) == 0x80U;
 }

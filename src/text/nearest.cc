@@ -12,7 +12,7 @@ bool same_letter(char a, char b) {
   return to_lower(a) == to_lower(b);
 }
 
-// Optimal string alignment: the edits that turn one into the other, a swap of neighbours being one.
+// Optimal string alignment: the number of edits, where a swap of neighbours is one edit.
 std::size_t distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before_last(b.size() + 1);
   std::vector<std::size_t> last(b.size() + 1);
@@ -33,7 +33,7 @@ std::size_t distance(std::string_view a, std::string_view b) {
   return current[b.size()];
 }
 
-// Three letters say which word is meant; fewer could be anything.
+// Fewer letters are too ambiguous.
 constexpr std::size_t word_min = 3;
 
 bool begins(std::string_view word, std::string_view known) {
@@ -48,7 +48,7 @@ std::string_view nearest(std::string_view word, std::span<const std::string_view
   std::string_view best;
   std::size_t best_distance = 0;
   for (const std::string_view candidate : known) {
-    // A long word is near to none of ours, and would take long to compare.
+    // A much longer word cannot be near, and comparing it would take long.
     const std::size_t length = std::max(word.size(), candidate.size());
     if (begins(word, candidate)) return candidate;
     if (length > 2 * candidate.size() + 2) continue;

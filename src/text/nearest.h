@@ -1,4 +1,4 @@
-// What a mistyped word was meant to be.
+// Guesses the word that a mistyped one was meant to be.
 #pragma once
 
 #include <span>
@@ -6,9 +6,9 @@
 
 namespace dutiful {
 
-// The known word that is nearest to `word` by inserted, left out, changed and swapped letters,
-// capital or not; or one that it begins. Empty where none is near enough to be worth a guess, or
-// the word has fewer than three letters; the first of those equally near.
+// The known word with the smallest edit distance to `word` (insertions, deletions, substitutions
+// and swaps of neighbours, ignoring case), or one that `word` is a prefix of. The first of several
+// that are equally near. Empty if none is near enough, or if `word` has fewer than three letters.
 [[nodiscard]] std::string_view nearest(std::string_view word,
                                        std::span<const std::string_view> known);
 

@@ -26,12 +26,12 @@ TEST(Nearest, long_words_may_have_more_edits) {
   EXPECT_EQ(nearest("direktori", keys), "directory");
 }
 
-TEST(Nearest, a_beginning_is_near) {
+TEST(Nearest, a_prefix_is_near) {
   EXPECT_EQ(nearest("env", keys), "environment");
   EXPECT_EQ(nearest("dir", keys), "directory");
 }
 
-TEST(Nearest, anything_else_is_not) {
+TEST(Nearest, everything_else_is_not_near) {
   EXPECT_EQ(nearest("schedule", keys), "");
   EXPECT_EQ(nearest("command", keys), "");
   EXPECT_EQ(nearest("max", keys), "");

@@ -9,8 +9,8 @@ namespace {
 
 constexpr std::string_view digits = "0123456789abcdef";
 
-// Characters that a terminal or a log reader might take for a command, the end of a line, or the
-// other direction of writing (RULES V).
+// Characters that a terminal or a log reader might interpret as a command, the end of a line or a
+// change of the writing direction (RULES V).
 bool is_control(char32_t code) {
   const auto between = [code](char32_t low, char32_t high) { return low <= code && code <= high; };
   return code < 0x20 || between(0x7f, 0x9f) ||                // C0, DEL, C1
@@ -18,7 +18,7 @@ bool is_control(char32_t code) {
          between(0x2028, 0x202e) || between(0x2066, 0x2069);  // separators; embeddings, isolates
 }
 
-// Requires a character of UTF-8.
+// Requires a UTF-8 character.
 bool is_control(std::string_view character) {
   return is_control(utf8_code(character));
 }
@@ -30,15 +30,15 @@ void append_hex(std::string& out, std::string_view bytes) {
   }
 }
 
-// As \uNNNN, which has room for every control.
+// As \uNNNN, which is large enough for every control character.
 void append_json_escape(std::string& out, std::string_view control) {
   const char32_t code = utf8_code(control);
   out.append("\\u");
   for (const int shift : {12, 8, 4, 0}) out.push_back(digits[code >> shift & 15]);
 }
 
-// What is escaped beside the characters that must not come through; as a rule backslashes, so that
-// the text can be told from its escapes.
+// Escapes control characters, invalid bytes and the characters in `also`: usually backslashes, so
+// that the text can be distinguished from its escapes.
 std::string escape(std::string_view text, std::string_view also) {
   std::string out;
   while (!text.empty()) {
@@ -62,7 +62,7 @@ std::string escape(std::string_view text, std::string_view also) {
   return out;
 }
 
-// How much of a value a message shows: not more than 200 bytes, and no part of a character.
+// How many bytes of a value a message shows: at most 200, and no part of a character.
 std::size_t shown_size(std::string_view value) {
   constexpr std::size_t shown_max = 200;
   if (value.size() <= shown_max) return value.size();
@@ -72,7 +72,7 @@ std::size_t shown_size(std::string_view value) {
   return shown_max;
 }
 
-// A value between marks, escaped, and cut where it is long.
+// A value between marks, escaped, and cut if it is long.
 std::string show(std::string_view value, std::string_view also, std::string_view mark) {
   const std::size_t size = shown_size(value);
   std::string out{mark};

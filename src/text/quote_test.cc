@@ -50,14 +50,14 @@ TEST(Quote, shows_every_character_but_controls) {
   });
 }
 
-// V: whoever reads the JSON gets the text back.
+// V: a reader of the JSON gets the text back.
 TEST(Quote, writes_json_that_reads_back) {
   std::string every;
   for_every_character([&](char32_t code) { every += utf8(code); });
   EXPECT_TRUE(nlohmann::json::parse(json_string(every)) == every);
 }
 
-TEST(Quote, keeps_what_is_printable_in_json) {
+TEST(Quote, keeps_printable_characters_in_json) {
   EXPECT_EQ(json_string("Größe 日本 🕐 שלום\u200d\u2027"), "\"Größe 日本 🕐 שלום\u200d\u2027\"");
   EXPECT_EQ(json_string("\u009b\u061c\u2028\u202e"), R"("\u009b\u061c\u2028\u202e")");
 }
@@ -69,11 +69,11 @@ TEST(Quote, keeps_the_direction_of_writing) {
   EXPECT_EQ(quote("שלום"), "\"שלום\"");
 }
 
-TEST(Quote, escapes_what_would_end_the_quotes) {
+TEST(Quote, escapes_the_closing_quote) {
   EXPECT_EQ(quote(R"(say "hi" \ bye)"), R"("say \"hi\" \\ bye")");
 }
 
-TEST(Quote, escapes_only_the_quotes_that_stand_around_it) {
+TEST(Quote, escapes_only_the_surrounding_kind_of_quote) {
   EXPECT_EQ(quote(R"(it's "so" \)", '\''), R"('it\'s "so" \\')");
 }
 
@@ -88,7 +88,7 @@ TEST(Quote, cuts_long_values_and_says_how_long_they_are) {
   EXPECT_LT(quote(std::string(1'000'000, '\xff')).size(), 1000);
 }
 
-TEST(Quote, cuts_no_character_in_two) {
+TEST(Quote, does_not_cut_inside_a_character) {
   for (const std::string_view character : {"é", "€", "😀"}) {
     for (std::size_t before = 196; before <= 200; ++before) {
       std::string text(before, 'a');
@@ -98,13 +98,13 @@ TEST(Quote, cuts_no_character_in_two) {
       EXPECT_EQ(show(text), shown + "… (" + std::to_string(text.size()) + " bytes)") << before;
     }
   }
-  // Where there is no character, every byte may be the last.
+  // Bytes that are not UTF-8 may be cut anywhere.
   std::string expected;
   for (int i = 0; i < 200; ++i) expected += "\\x80";
   EXPECT_EQ(show(std::string(201, '\x80')), expected + "… (201 bytes)");
 }
 
-TEST(Quote, leaves_quotes_alone_where_there_are_none_around_it) {
+TEST(Quote, does_not_escape_quotes_without_surrounding_quotes) {
   EXPECT_EQ(escape("say \"hi\"\n"), R"(say "hi"\n)");
 }
 

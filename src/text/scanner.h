@@ -8,8 +8,8 @@
 
 namespace dutiful {
 
-// Every read takes what it asks for and says whether it was there; a caller that meets a false
-// gives up on the whole text.
+// Each read consumes what it expects and returns whether it was there. After a false the caller
+// must reject the whole text.
 class Scanner {
  public:
   explicit Scanner(std::string_view text) : rest_(text) {}
@@ -22,7 +22,7 @@ class Scanner {
     return true;
   }
 
-  // As many characters as `wanted` says yes to.
+  // The longest prefix of characters for which `wanted` is true.
   template <typename Predicate>
   std::string_view read_while(Predicate wanted) {
     std::size_t length = 0;
@@ -32,7 +32,7 @@ class Scanner {
     return taken;
   }
 
-  // A decimal number with so many digits, and a value in that range.
+  // A decimal number with a number of digits and a value in these ranges.
   struct Digits {
     int min, max;
   };

@@ -201,7 +201,8 @@ TEST_F(DutifulFiles, of_root_are_refused_by_others) {
       const Ended told = run_as_another_user({command, "--state", state});
       EXPECT_EQ(told.status, 2);
       EXPECT_EQ(told.out, "");
-      EXPECT_THAT(told.err, AllOf(HasSubstr("belongs to root"), HasSubstr("run this as root")));
+      EXPECT_THAT(told.err,
+                  AllOf(HasSubstr("belongs to root"), HasSubstr("run this command as root")));
     }
     EXPECT_THAT(files_of_others_than(0), IsEmpty());
   }

@@ -119,17 +119,19 @@ TEST_F(DutifulRun, shows_nothing_but_a_clear_error_where_there_is_no_state) {
   for (const std::string command : {"status", "history"}) {
     EXPECT_THAT(error(command, state), AllOf(HasSubstr(state), HasSubstr("does not exist; give")));
     EXPECT_FALSE(std::filesystem::exists(state));
-    EXPECT_THAT(error(command, directory.file("")), HasSubstr("is a directory; give the file"));
+    EXPECT_THAT(error(command, directory.file("")),
+                HasSubstr("is a directory; give the state file"));
     EXPECT_THAT(error(command, "/dev/null"), HasSubstr("is not a regular file"));
     EXPECT_THAT(error(command, ""), HasSubstr("--state: the file name is empty"));
     const std::string loop = directory.file("loop.db");
     if (!std::filesystem::is_symlink(loop)) std::filesystem::create_symlink(loop, loop);
-    EXPECT_THAT(error(command, loop),
-                AllOf(HasSubstr("cannot be read: Too many levels of symbolic links; give the one"),
-                      Not(HasSubstr("permissions"))));
+    EXPECT_THAT(
+        error(command, loop),
+        AllOf(HasSubstr("cannot be read: Too many levels of symbolic links; give the state"),
+              Not(HasSubstr("permissions"))));
     const std::string other = directory.file("other.db");
     std::ofstream{other} << "something else, which is long enough to be read as a header of a file";
-    EXPECT_THAT(error(command, other), HasSubstr("no SQLite database"));
+    EXPECT_THAT(error(command, other), HasSubstr("not an SQLite database"));
   }
 }
 
@@ -146,9 +148,9 @@ TEST_F(DutifulRun, leaves_nothing_beside_what_can_be_no_state) {
     EXPECT_EQ(ended.status, 2) << name;
     return ended.err;
   };
-  EXPECT_THAT(error("directory"), HasSubstr("is a directory; give the file"));
+  EXPECT_THAT(error("directory"), HasSubstr("is a directory; give the state file"));
   EXPECT_THAT(error("device"), HasSubstr("is not a regular file"));
-  EXPECT_THAT(error("text"), HasSubstr("no SQLite database"));
+  EXPECT_THAT(error("text"), HasSubstr("not an SQLite database"));
   EXPECT_THAT(error("garbage"), HasSubstr(place + "/garbage"));
   EXPECT_THAT(error("no/such"), HasSubstr(place + "/no/such"));
   EXPECT_FALSE(std::filesystem::exists("/dev/null-owner"));

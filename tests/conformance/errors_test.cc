@@ -154,8 +154,9 @@ TEST(E, has_the_names_messages_and_details_of_the_table) {
             R"(value="a" taskName="a")"},
            {TaskListMismatchError{"ours", "theirs"},
             "TaskListMismatchError",
-            "The persisted tasks belong to scheduler theirs, not to ours, which runs; another "
-            "scheduler has replaced them",
+            "The persisted tasks belong to scheduler theirs, not to ours, which is running; "
+            "another "
+            "scheduler replaced them",
             R"(expected="ours" actual="theirs")"},
            // Errors that are not in the table.
            {StateHeldError{"jobs.db", "process 7"},

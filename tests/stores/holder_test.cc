@@ -274,7 +274,7 @@ TEST_F(Holding, may_be_hidden_by_permissions) {
     if (setgid(65534) != 0 || setuid(65534) != 0) _exit(2);
     const HolderStatus status = read_holder_status(state);
     const bool explained =
-        status.trouble.find("Permission denied; ask as root") != std::string::npos;
+        status.trouble.find("Permission denied; run this command as root") != std::string::npos;
     _exit(status.answer == Answer::unknown && explained ? 0 : 1);
   }
   int status = 0;

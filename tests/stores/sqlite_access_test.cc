@@ -96,8 +96,8 @@ TEST_F(Unprivileged, gets_an_error_that_says_who_may_read_the_state) {
   for (const mode_t mode : {0600U, 0644U}) {
     std::filesystem::permissions(path, std::filesystem::perms{mode});
     EXPECT_THAT(error_as_nobody([&] { (void)read_sqlite_state(path); }),
-                AllOf(HasSubstr(path + "\" belongs to root, and may not be read by "),
-                      HasSubstr("; run this as root")));
+                AllOf(HasSubstr(path + "\" belongs to root and cannot be read by "),
+                      HasSubstr("; run this command as root")));
   }
   std::filesystem::permissions(directory.file("."), std::filesystem::perms{0700});
   EXPECT_THAT(error_as_nobody([&] { (void)read_sqlite_state(path); }),

@@ -139,7 +139,7 @@ TEST_F(Commit, is_in_doubt_if_the_disk_keeps_failing) {
   const Failure failure = failure_of([&] { replace(); });
   EXPECT_THAT(failure.message,
               AllOf(HasSubstr("the disk reports an error"),
-                    HasSubstr("the change may or may not have happened; check the disk, and try "
+                    HasSubstr("it is unknown whether the change was made; check the disk and try "
                               "again")));
   EXPECT_EQ(failure.in_doubt, true);
   // Nothing has changed unless the host loses data that it has not written yet.
@@ -204,7 +204,7 @@ TEST_F(Commit, that_has_happened_after_all_is_noticed) {
   full.reset();
   for (int i = 0; i < 2; ++i) {
     EXPECT_THAT(error_of<TaskListMismatchError>([&] { commit(); }),
-                HasSubstr("belong to scheduler third, not to second, which runs"));
+                HasSubstr("belong to scheduler third, not to second, which is running"));
   }
 }
 

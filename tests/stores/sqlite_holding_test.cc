@@ -66,8 +66,9 @@ TEST_F(Sqlite, rejects_a_file_with_several_names) {
   const std::string other = directory.file("hard.db");
   std::filesystem::create_hard_link(path, other);
   for (const std::string& name : {path, other}) {
-    EXPECT_THAT(error_of<StoreError>([&] { (void)open_sqlite_store(name); }),
-                AllOf(HasSubstr(name + "\" has several names"), HasSubstr("remove the others")));
+    EXPECT_THAT(
+        error_of<StoreError>([&] { (void)open_sqlite_store(name); }),
+        AllOf(HasSubstr(name + "\" has several names"), HasSubstr("remove the other names")));
   }
   std::filesystem::remove(other);
   EXPECT_EQ(open_sqlite_store(path)->load().records.size(), 2);

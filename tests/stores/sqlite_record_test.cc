@@ -100,16 +100,15 @@ TEST_F(Sqlite, reports_a_record_that_contradicts_itself) {
            {"fence = 1", "Missing required field: lastAttemptAt"},
            {"last_attempt = 1, attempt = 1", "Missing required field: pulse"},
            {"last_attempt = 1, pulse = 1",
-            "Invalid value for field 'attempt': 0 is not the number of a run, and it has run"},
+            "Invalid value for field 'attempt': 0 is not an attempt number, but the task has run"},
            {"last_attempt = 1, pulse = 1, attempt = 1",
-            "Invalid value for field 'fence': 0 is not the fence of a run, and it has run"},
+            "Invalid value for field 'fence': 0 is not a fence, but the task has run"},
            {"fence = -1",
             "Invalid value for field 'fence': -1 is not between 0 and 4611686018427387904"},
            {"RAN, recurrence = 2",
-            "Invalid value for field 'recurrence': 2 is no fence of an attempt before the newest "
-            "run"},
+            "Invalid value for field 'recurrence': 2 is larger than the fence of the newest run"},
            {"recurs_until = 9223372036854775807",
-            "Invalid value for field 'recursUntil': 9223372036854775807 ms is not in the years 1 "
+            "Invalid value for field 'recursUntil': 9223372036854775807 ms is outside the years 1 "
             "to "
             "9999"},
            {"retries = 1",
@@ -123,10 +122,10 @@ TEST_F(Sqlite, reports_a_record_that_contradicts_itself) {
            {"pending_retry_until = 1",
             "Invalid value for field 'pendingRetryUntil': the task is not awaiting a retry"},
            {"RAN, state = 1, orphan_pending = 1",
-            "Invalid value for field 'orphanPending': an interrupted run is restarted before the "
-            "task goes on"},
+            "Invalid value for field 'orphanPending': it must be 0 unless the task awaits a "
+            "run"},
            {"served_until = 9223372036854775807",
-            "Invalid value for field 'servedUntil': 9223372036854775807 ms is not in the years 1 "
+            "Invalid value for field 'servedUntil': 9223372036854775807 ms is outside the years 1 "
             "to 9999"},
        }) {
     SCOPED_TRACE(row.change);
@@ -164,7 +163,7 @@ TEST_F(Sqlite, names_the_task_that_cannot_be_written) {
     EXPECT_EQ(error.what(),
               "Failed to schedule task 'c': The state \"" + path +
                   "\" was changed by another program while in use (SQLite error 2067); restart to "
-                  "go on with what is there now");
+                  "continue with its current contents");
     EXPECT_EQ(cause_of(error), "SQLite error 2067: UNIQUE constraint failed: task.name");
   }
   tamper("DELETE FROM task WHERE id = 9");
@@ -184,7 +183,7 @@ TEST_F(Sqlite, does_not_name_tables_in_a_message) {
     EXPECT_EQ(error.what(),
               "The state \"" + path +
                   "\" is damaged, or another program has changed it (SQLite error 1); restore it "
-                  "from a backup, or move it away to start anew");
+                  "from a backup or move it away to start over");
     EXPECT_EQ(cause_of(error), "SQLite error 1: no such table: progress");
   }
 }
@@ -197,11 +196,12 @@ TEST_F(Sqlite, notices_that_another_scheduler_has_replaced_its_tasks) {
       "DELETE FROM progress; DELETE FROM task; DELETE FROM scheduler;"
       "INSERT INTO scheduler (identifier) VALUES ('theirs')");
   const RowUpdate update{rows[0], planned("a").progress};
-  EXPECT_EQ(error_of<TaskListMismatchError>([&] {
-              store->commit({&update, 1});
-            }),
-            "The persisted tasks belong to scheduler theirs, not to ours, which runs; another "
-            "scheduler has replaced them");
+  EXPECT_EQ(
+      error_of<TaskListMismatchError>([&] {
+        store->commit({&update, 1});
+      }),
+      "The persisted tasks belong to scheduler theirs, not to ours, which is running; another "
+      "scheduler replaced them");
 }
 
 // E: the list is still this scheduler's, but incomplete.
@@ -211,7 +211,7 @@ TEST_F(Sqlite, reports_that_its_tasks_were_deleted) {
   const RowUpdate update{rows[0], planned("a").progress};
   tamper("DELETE FROM progress; DELETE FROM task;");
   const std::string message =
-      "A task of scheduler ours, which runs, is gone from the state: somebody has deleted it; "
+      "A task of scheduler ours was deleted from the state while the scheduler was running; "
       "stop the scheduler and initialize it again";
   EXPECT_EQ(error_of<TaskListMismatchError>([&] { store->commit({&update, 1}); }), message);
   tamper("DELETE FROM scheduler");

@@ -84,7 +84,7 @@ TEST_F(Sqlite, starts_empty_if_a_power_cut_tore_its_first_page) {
 TEST_F(Sqlite, rejects_a_file_of_another_program_with_a_file_beside_it) {
   std::ofstream{path} << "precious notes, no database";
   std::ofstream{path + "-journal"} << "precious journal";
-  EXPECT_THAT(open_error(), HasSubstr("it is no SQLite database"));
+  EXPECT_THAT(open_error(), HasSubstr("it is not an SQLite database"));
   EXPECT_EQ(std::filesystem::file_size(path + "-journal"), 16);
 }
 

@@ -19,7 +19,7 @@ class SqliteSchema : public Sqlite {
   void expect_refused(const std::string& what) {
     const auto is_rejection = AllOf(HasSubstr("was changed by another program"),
                                     HasSubstr(what),
-                                    HasSubstr("; restore it from a backup, or use another file"));
+                                    HasSubstr("; restore it from a backup or use another file"));
     EXPECT_THAT(open_error(), is_rejection);
     EXPECT_THAT(error_of<StoreError>([&] { (void)read_sqlite_state(path); }), is_rejection);
     EXPECT_THAT(error_of<StoreError>([&] { check_sqlite_state(path); }), is_rejection);
@@ -50,7 +50,7 @@ TEST_F(SqliteSchema, that_is_not_ours_is_rejected) {
     make_state();
     tamper(change);
     const std::string before = bytes();
-    expect_refused("its tables are not as dutiful makes them");
+    expect_refused("its tables are not those of dutiful");
     EXPECT_EQ(bytes(), before);
   }
 }
@@ -114,7 +114,7 @@ TEST_F(SqliteSchema, of_another_encoding_is_rejected) {
   sqlite3_close(database);
   path = directory.file("wide.db");
   tamper(statements.c_str());
-  expect_refused("its texts are not in UTF-8");
+  expect_refused("its text is not UTF-8");
 }
 
 // E, P7: no scheduler writes a name longer than 1,024 bytes.

@@ -19,7 +19,7 @@ class NoTrace : public TraceSink {
 TEST_F(Sqlite, rejects_a_file_that_is_not_a_database) {
   std::ofstream{path} << std::string(5000, 'x');
   const std::string before = bytes();
-  EXPECT_THAT(open_error(), HasSubstr("is not a state of dutiful"));
+  EXPECT_THAT(open_error(), HasSubstr("is not a dutiful state"));
   EXPECT_EQ(bytes(), before);
 }
 
@@ -34,7 +34,7 @@ TEST_F(Sqlite, rejects_a_newer_schema) {
   make_state();
   tamper("PRAGMA user_version = 3");
   EXPECT_THAT(open_error(),
-              HasSubstr("was written by a newer dutiful (schema 3, this one knows 2)"));
+              HasSubstr("was written by a newer dutiful (schema 3; this version supports 2)"));
 }
 
 TEST_F(Sqlite, rejects_a_path_in_a_missing_directory) {
@@ -54,10 +54,12 @@ TEST_F(Sqlite, reports_that_another_program_is_writing) {
   const auto rows = store->replace(plan_of({}, planned("a")), "first");
   const RowUpdate update{rows[0], planned("a").progress};
   SqliteLock lock{path};
-  EXPECT_THAT(error_of<StoreError>([&] {
-                store->commit({&update, 1});
-              }),
-              HasSubstr("is locked by another process for too long; end what is writing to it"));
+  EXPECT_THAT(
+      error_of<StoreError>([&] {
+        store->commit({&update, 1});
+      }),
+      HasSubstr(
+          "has been locked by another process for too long; stop the program that writes to it"));
   EXPECT_EQ(store->load().records.size(), 1);
   lock.release();
   EXPECT_NO_THROW(store->commit({&update, 1}));
@@ -80,7 +82,8 @@ TEST_F(Sqlite, is_retried_until_the_other_program_has_written) {
   EXPECT_TRUE(engine.step(now).starts.empty());
   EXPECT_TRUE(engine.step(engine.next_wake()).starts.empty());
   EXPECT_THAT(failures, testing::SizeIs(2));
-  EXPECT_THAT(failures, testing::Each(HasSubstr("is locked by another process for too long")));
+  EXPECT_THAT(failures,
+              testing::Each(HasSubstr("has been locked by another process for too long")));
   lock.release();
   const auto starts = engine.step(engine.next_wake()).starts;
   ASSERT_EQ(starts.size(), 1);

@@ -55,20 +55,20 @@ std::string unreadable(const std::string& path) {
   struct stat status {};
   if (stat(path.c_str(), &status) != 0) {
     if (errno == ENOENT || errno == ENOTDIR) {
-      return "does not exist; give the one that dutiful run uses";
+      return "does not exist; give the state that dutiful run uses";
     }
     const bool forbidden = errno == EACCES;
     return std::string{"cannot be read: "} + std::strerror(errno) +
            (forbidden ? "; check the permissions of the directories above it"
-                      : "; give the one that dutiful run uses");
+                      : "; give the state that dutiful run uses");
   }
   if (std::string reason = why_no_file(path); !reason.empty()) return reason;
   // Even if its mode lets others read it: SQLite would lock it for them, and create files beside it
   // that its owner could not use.
   if (geteuid() != 0 && geteuid() != status.st_uid) {
     const std::string owner = user_name(status.st_uid);
-    return "belongs to " + owner + ", and may not be read by " + user_name(geteuid()) +
-           "; run this as " + (status.st_uid == 0 ? owner : owner + " or root");
+    return "belongs to " + owner + " and cannot be read by " + user_name(geteuid()) +
+           "; run this command as " + (status.st_uid == 0 ? owner : owner + " or root");
   }
   if (faccessat(AT_FDCWD, path.c_str(), R_OK, AT_EACCESS) == 0) return "";
   return std::string{"cannot be read: "} + std::strerror(errno) + "; check its permissions";
@@ -128,9 +128,9 @@ void Database::open_to_read() {
   std::error_code error;
   std::string reason = status.answer == HolderStatus::Answer::unknown
                            ? status.trouble
-                           : "its log has no index, and none can be made in this directory; copy " +
+                           : "its log has no index, and this directory is not writable; copy " +
                                  quote(file) + " and " + quote(log) +
-                                 " to one that may be written, and look there";
+                                 " to a writable directory and read them there";
   for (const std::string& beside : {log, file + "-shm"}) {
     if (!std::filesystem::exists(beside, error)) continue;
     if (const std::string why = unreadable(beside); !why.empty()) {
@@ -180,17 +180,17 @@ std::int64_t Database::check_format(const Format& format) const {
   if (version > format.version()) {
     throw DatabaseError(path_,
                         "was written by a newer dutiful (schema " + std::to_string(version) +
-                            ", this one knows " + std::to_string(format.version()) + "); " +
+                            "; this version supports " + std::to_string(format.version()) + "); " +
                             format.remedy);
   }
   const auto refuse = [&](const std::string& what) {
     throw DatabaseError(path_,
-                        "was changed by another program, or is not from dutiful: " + what +
-                            "; restore it from a backup, or use another file",
+                        "was changed by another program or not made by dutiful: " + what +
+                            "; restore it from a backup or use another file",
                         DatabaseError::Kind::damaged);
   };
-  if (text("PRAGMA encoding") != "UTF-8") refuse("its texts are not in UTF-8");
-  if (!has_tables_of(format, version)) refuse("its tables are not as dutiful makes them");
+  if (text("PRAGMA encoding") != "UTF-8") refuse("its text is not UTF-8");
+  if (!has_tables_of(format, version)) refuse("its tables are not those of dutiful");
   leave_log(false);
   return version;
 }
@@ -237,7 +237,7 @@ void Database::commit() {
   if (!in_doubt_) throw DatabaseError(path_, reason, kind_of(code), std::move(cause));
   throw DatabaseError(
       path_,
-      reason + "; the change may or may not have happened; check the disk, and try again",
+      reason + "; it is unknown whether the change was made; check the disk and try again",
       DatabaseError::Kind::in_doubt,
       std::move(cause));
 }

@@ -19,34 +19,33 @@ std::string reason_by_code(int code) {
     case SQLITE_READONLY:
       return "cannot be written: it is read-only; check its permissions and those of its directory";
     case SQLITE_CANTOPEN:
-      return "cannot be opened; check that its directory exists and may be written";
+      return "cannot be opened; check that its directory exists and is writable";
     case SQLITE_NOTADB:
       return no_database;
     case SQLITE_CORRUPT:
-      return "is damaged; restore it from a backup, or move it away to start anew";
+      return "is damaged; restore it from a backup or move it away to start over";
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
-      return "is locked by another process for too long; end what is writing to it";
+      return "has been locked by another process for too long; stop the program that writes to it";
     case SQLITE_IOERR:
       return "cannot be read or written: the disk reports an error";
     case SQLITE_PERM:
     case SQLITE_AUTH:
-      return "may not be accessed; check its permissions";
+      return "cannot be accessed: permission denied; check its permissions";
     case SQLITE_NOMEM:
       return "cannot be accessed: memory is exhausted";
     case SQLITE_PROTOCOL:
-      return "cannot be locked: the file system reports an error; check the disk or the server "
-             "that "
-             "it is on";
+      return "cannot be locked: the file system reports an error; check the disk or the "
+             "file server";
     case SQLITE_TOOBIG:
-      return "is damaged: a value in it is too long; restore it from a backup, or move it away to "
-             "start anew";
+      return "is damaged: a value in it is too long; restore it from a backup or move it away to "
+             "start over";
     case SQLITE_ERROR:  // a table or a column that is not there
       return "is damaged, or another program has changed it " + number +
-             "; restore it from a backup, or move it away to start anew";
+             "; restore it from a backup or move it away to start over";
     case SQLITE_CONSTRAINT:
       return "was changed by another program while in use " + number +
-             "; restart to go on with what is there now";
+             "; restart to continue with its current contents";
     default:
       return "cannot be accessed " + number;
   }
@@ -61,7 +60,7 @@ std::string reason_of(int code, sqlite3* connection) {
     return "cannot be opened: too many files are open; raise the limit (ulimit -n)";
   }
   if (kind == SQLITE_IOERR && error == EFBIG) {
-    return "cannot be written: it may not grow any more; raise the limit (ulimit -f)";
+    return "cannot be written: it has reached the file size limit; raise the limit (ulimit -f)";
   }
   return reason_by_code(code);
 }

@@ -99,7 +99,7 @@ HolderStatus read_holder_status(const std::string& state) {
     return HolderStatus{.answer = HolderStatus::Answer::unknown,
                         .holder = {},
                         .trouble = quote(path) + " cannot be read: " + std::strerror(error) +
-                                   "; ask as root, or as who runs the daemon"};
+                                   "; run this command as root or as the user of the daemon"};
   };
   // Must not block on a pipe, and must not follow a link.
   const Descriptor file{open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW)};

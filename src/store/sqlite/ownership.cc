@@ -184,7 +184,7 @@ void Ownership::lock_name() {
     if (failure != 0) {
       throw StoreError(state_,
                        "cannot be locked: " + name_ + ": " + std::strerror(failure) +
-                           "; check that its directory exists and may be written");
+                           "; check that its directory exists and is writable");
     }
     if (!lock_soon(name_descriptor_.get(), 0, 0)) {
       const int error = errno;
@@ -200,7 +200,7 @@ void Ownership::lock_name() {
     }
     name_descriptor_.reset();
   }
-  throw StateHeldError(state_, "others, one after the other");
+  throw StateHeldError(state_, "several processes in turn");
 }
 
 void Ownership::lock_state() {
@@ -209,7 +209,7 @@ void Ownership::lock_state() {
   for (int removals = 0; removals < removals_max; ++removals) {
     const auto found = identity_of(state_);
     if (found && here.states.contains(*found)) {
-      throw StateHeldError(state_, "this process, by another name of the file");
+      throw StateHeldError(state_, "this process, under another name of the file");
     }
     // If it is a file of another program, its mode does not concern us.
     auto [descriptor, made, failure] = open_or_make_private(state_, O_RDWR, Demand::ours);
@@ -222,7 +222,7 @@ void Ownership::lock_state() {
     if (!lock_soon(state_descriptor_.get(), state_lock_byte, 1)) {
       const int error = errno;
       if (is_taken(error)) {
-        throw StateHeldError(state_, "another process, by another name of the file");
+        throw StateHeldError(state_, "another process, under another name of the file");
       }
       throw StoreError(state_, std::string{"cannot be locked: "} + std::strerror(error));
     }
@@ -234,9 +234,10 @@ void Ownership::lock_state() {
     if (identity_of(state_) == locked) {
       state_made_ = made;
       if (status.st_nlink > 1) {
-        throw StoreError(state_,
-                         "has several names (hard links), and SQLite keeps a log for each: what is "
-                         "in that of another would be lost; remove the others");
+        throw StoreError(
+            state_,
+            "has several names (hard links); SQLite keeps a log for each name, so changes "
+            "made under another name would be lost; remove the other names");
       }
       held_ = locked;
       here.states.insert(locked);
@@ -244,7 +245,7 @@ void Ownership::lock_state() {
     }
     state_descriptor_.reset();
   }
-  throw StateHeldError(state_, "others, one after the other");
+  throw StateHeldError(state_, "several processes in turn");
 }
 
 // Another user may have created the file just before SQLite opened it.
@@ -269,11 +270,11 @@ void Ownership::check() {
       if (found) require_ours(watched.path);
       watched.identity = found;
     } else if (watched.identity != found) {
-      throw StoreError(state_,
-                       "is not safe any more: " + quote(watched.path) + " was " +
-                           (found ? "replaced" : "removed") +
-                           " while it is in use; put it back, or restart to go on with what is "
-                           "there now");
+      throw StoreError(
+          state_,
+          "is no longer safe to use: " + quote(watched.path) + " was " +
+              (found ? "replaced" : "removed") +
+              " while in use; put it back, or restart to continue with the current file");
     }
   }
 }

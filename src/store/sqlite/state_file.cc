@@ -58,8 +58,9 @@ std::string why_no_file(const std::string& state) {
   std::error_code error;
   const auto status = fs::status(state, error);
   if (!fs::exists(status) || fs::is_regular_file(status)) return "";
-  return fs::is_directory(status) ? "is a directory; give the file in it that dutiful run uses"
-                                  : "is not a regular file; give the one that dutiful run uses";
+  return fs::is_directory(status)
+             ? "is a directory; give the state file in it that dutiful run uses"
+             : "is not a regular file; give the state that dutiful run uses";
 }
 
 bool has_mark_of_state(int descriptor) {

@@ -30,6 +30,6 @@ inline constexpr std::int64_t state_mark = 0x64757469;
 [[nodiscard]] bool has_mark_of_state(int descriptor);
 
 inline constexpr const char* no_database =
-    "is not a state of dutiful: it is no SQLite database; use another file";
+    "is not a dutiful state: it is not an SQLite database; use another file";
 
 }  // namespace dutiful

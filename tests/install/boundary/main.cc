@@ -1,4 +1,5 @@
-// What crosses the border between a program and the shared library: exceptions, casts and functions.
+// What crosses the border between a program and the shared library: exceptions, casts and
+// functions.
 
 #include <functional>
 #include <iostream>
@@ -61,10 +62,9 @@ void casts_an_error_to_its_class() {
 void is_told_what_its_own_exception_says() {
   std::string reason;
   dutiful::VirtualScheduler scheduler{
-      start,
-      {.zone = dutiful::Zone::utc(), .events = [&](const dutiful::Event& event) {
-         if (event.name == "TaskRunFailed") reason = text_of(event, "error");
-       }}};
+      start, {.zone = dutiful::Zone::utc(), .events = [&](const dutiful::Event& event) {
+                if (event.name == "TaskRunFailed") reason = text_of(event, "error");
+              }}};
   const std::function<void()> fails = [] { throw OwnFailure{"of the program"}; };
   scheduler.initialize({{"fails", "* * * * *", fails, 1h}});
   scheduler.advance(1min);
