@@ -43,7 +43,7 @@ const char* result_of(const HistoryEntry& entry) {
       return "running";
     case HistoryEntry::End::interrupted:
       return "interrupted";
-    case HistoryEntry::End::told:
+    case HistoryEntry::End::recorded:
       break;
   }
   return entry.result.succeeded() ? "succeeded" : "failed";
@@ -67,9 +67,9 @@ void print_json(const std::vector<HistoryEntry>& entries, std::ostream& out) {
   ArrayPrinter list{out};
   for (const HistoryEntry& entry : entries) {
     const CommandResult& result = entry.result;
-    const bool told = entry.end == HistoryEntry::End::told;
+    const bool recorded = entry.end == HistoryEntry::End::recorded;
     const bool runs = entry.end == HistoryEntry::End::none;
-    const auto if_told = [&](const auto& value) { return told ? Json(value) : Json{}; };
+    const auto if_recorded = [&](const auto& value) { return recorded ? Json(value) : Json{}; };
     const auto lateness = lateness_of(entry);
     const std::string error = error_of(entry);
     list.print({{"taskName", result.run.task},
@@ -78,18 +78,18 @@ void print_json(const std::vector<HistoryEntry>& entries, std::ostream& out) {
                 {"attempt", result.run.attempt},
                 {"startedAt", format_utc(result.run.started)},
                 {"latenessMs", lateness ? Json(lateness->count()) : Json{}},
-                {"durationMs", told || runs ? Json(result.duration.count()) : Json{}},
+                {"durationMs", recorded || runs ? Json(result.duration.count()) : Json{}},
                 {"result", result_of(entry)},
-                {"success", runs ? Json{} : Json(told && result.succeeded())},
+                {"success", runs ? Json{} : Json(recorded && result.succeeded())},
                 {"exitStatus", or_null(result.exit_status)},
                 {"signal", or_null(result.signal)},
                 {"timeLimit", result.past_time_limit},
                 {"error", error.empty() ? Json{} : Json(error)},
-                {"userMs", if_told(result.user_time.count())},
-                {"systemMs", if_told(result.system_time.count())},
-                {"memoryMaxBytes", if_told(result.memory_max)},
-                {"outputBytes", if_told(result.output_total)},
-                {"output", if_told(result.output)}});
+                {"userMs", if_recorded(result.user_time.count())},
+                {"systemMs", if_recorded(result.system_time.count())},
+                {"memoryMaxBytes", if_recorded(result.memory_max)},
+                {"outputBytes", if_recorded(result.output_total)},
+                {"output", if_recorded(result.output)}});
   }
   list.finish();
 }
@@ -121,7 +121,8 @@ void print_text(const std::vector<HistoryEntry>& entries, std::ostream& out) {
     const CommandResult& result = entry.result;
     out << local_text(result.run.started, zone) << "  " << escape(result.run.task) << "  "
         << result_of(entry);
-    if (entry.end == HistoryEntry::End::told) out << " after " << duration_text(result.duration);
+    if (entry.end == HistoryEntry::End::recorded)
+      out << " after " << duration_text(result.duration);
     if (entry.end == HistoryEntry::End::none) out << " for " << duration_text(result.duration);
     const std::string circumstances = circumstances_of(entry);
     if (!circumstances.empty()) out << "  (" << circumstances << ')';

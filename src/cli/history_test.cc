@@ -50,7 +50,7 @@ TEST_F(HistoryCommand, rejects_a_duration_that_cannot_be_negated) {
   EXPECT_EQ(shown.status, 2);
   EXPECT_THAT(shown.err,
               AllOf(HasSubstr("is damaged: the duration_ms of a run is -9223372036854775808"),
-                    HasSubstr("it may be deleted, and a new one begins with the next run")));
+                    HasSubstr("delete it or move it away, and the next run starts a new history")));
 }
 
 // X4: whatever a column holds, the run is shown or the file is rejected.

@@ -136,7 +136,7 @@ std::unique_ptr<Daemon> make_daemon(DaemonOptions options) {
 
 Exit run(const Arguments& arguments, Console& console) {
   fill_standard_descriptors();
-  hold_back_signals();
+  block_operator_signals();
   DaemonOptions options = options_of(arguments, console);
   const TaskFile file = parse_task_file(options.read_file());
   for (const Problem& problem : file.problems) {

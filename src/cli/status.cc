@@ -93,7 +93,7 @@ std::string service_text(const HolderStatus& service, const Zone& zone) {
     case HolderStatus::Answer::held:
       return "held by " + (holder
                                ? process_text(*holder) + " since " + local_text(holder->since, zone)
-                               : "another process");
+                               : "an unknown process");
     case HolderStatus::Answer::free:
       return holder
                  ? "no daemon is running on this state: " + process_text(*holder) +

@@ -31,15 +31,18 @@ std::string signal_text(int signal) {
 
 }  // namespace
 
-std::string reason_of(const CommandResult& result) {
+std::string end_of(const CommandResult& result) {
   if (!result.spawn_error.empty()) return "not started: " + result.spawn_error;
-  std::string reason = result.past_time_limit ? "it ran past its time limit: "
-                       : result.forced        ? "stopped with the daemon: "
-                                              : "";
-  reason += result.signal ? "killed by " + signal_text(*result.signal)
-                          : "exit status " + std::to_string(result.exit_status.value_or(0));
+  std::string end = result.signal ? "killed by " + signal_text(*result.signal)
+                                  : "exit status " + std::to_string(result.exit_status.value_or(0));
   const std::string line = last_line(result.output);
-  return line.empty() ? reason : reason + ": " + line;
+  return line.empty() ? end : end + ": " + line;
+}
+
+std::string reason_of(const CommandResult& result) {
+  if (!result.spawn_error.empty()) return end_of(result);
+  if (result.past_time_limit) return "time limit exceeded: " + end_of(result);
+  return (result.forced ? "terminated with the daemon: " : "") + end_of(result);
 }
 
 void record_end(CommandResult& result, int status, const rusage& usage) {

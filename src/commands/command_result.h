@@ -28,7 +28,10 @@ struct CommandResult {
   [[nodiscard]] bool succeeded() const { return exit_status == 0 && !past_time_limit && !forced; }
 };
 
-// What happened and the last line that the command wrote: "exit status 3: cannot connect".
+// How it ended, and the last line that it wrote: "exit status 3: cannot connect".
+[[nodiscard]] std::string end_of(const CommandResult& result);
+
+// Why it failed: the same, after what made it end: "time limit exceeded: killed by SIGTERM".
 [[nodiscard]] std::string reason_of(const CommandResult& result);
 
 // Sets what wait4() returned.

@@ -62,7 +62,8 @@ void finish(RunningCommand& command, const CommandOptions& options) {
   try {
     result.output_total = command.tail.total();
     result.output = command.tail.take();
-    if (!succeeded) reason = reason_of(result);
+    // The scheduler itself says that a time limit was exceeded.
+    if (!succeeded) reason = result.past_time_limit ? end_of(result) : reason_of(result);
     if (options.on_end) options.on_end(std::move(result));
   } catch (...) {
     // The run ends all the same.

@@ -38,7 +38,7 @@ namespace {
 using Steady = std::chrono::steady_clock;
 
 // How long the history keeps the runs of a task that was removed.
-constexpr std::chrono::days history_of_removed{30};
+constexpr std::chrono::days removed_tasks_kept{30};
 
 // How long to wait for memory before the next try to begin a stop.
 constexpr int stop_retry_ms = 100;
@@ -83,12 +83,12 @@ class Daemon::Impl {
                     .verify = options_.verify,
                     .prepare = [this] { takeover_.prepare(options_.now()); }}) {}
 
-  // Afterwards this process holds the state.
+  // When this returns, this process holds the state.
   void take_state(const std::vector<TaskDefinition>& tasks) {
     try {
       scheduler_.initialize(registrations(tasks));
     } catch (...) {
-      best_effort([this] { takeover_.leave_nothing(); });
+      best_effort([this] { takeover_.clear_journal(); });
       throw;
     }
   }
@@ -104,8 +104,8 @@ class Daemon::Impl {
       throw;
     }
     stop_->finish();
-    // The next daemon kills what has not died by now.
-    if (!commands_.has_leftovers()) takeover_.leave_nothing();
+    // The next daemon kills the leftovers.
+    if (!commands_.has_leftovers()) takeover_.clear_journal();
   }
 
  private:
@@ -180,15 +180,19 @@ class Daemon::Impl {
 
   void on_signal(int signal) {
     if (signal == SIGHUP) {
-      if (!stop_is_wanted_) reload();
+      if (stop_is_wanted_) {
+        best_effort([this] { reject("the reload was ignored, because the daemon is stopping"); });
+      } else {
+        reload();
+      }
       return;
     }
     switch (stop_requests_.take(signal, Steady::now())) {
       case StopRequests::Meaning::stop:
         return stop();
-      case StopRequests::Meaning::echo:
+      case StopRequests::Meaning::duplicate:
         return;
-      case StopRequests::Meaning::end:
+      case StopRequests::Meaning::terminate:
         return end_commands("a second signal was received");
     }
   }
@@ -257,7 +261,7 @@ class Daemon::Impl {
   void on_loaded(const std::vector<TaskDefinition>& tasks) {
     const Instant now = options_.now();
     tasks_.replace(tasks, now);
-    history_.forget_others(tasks_.names(), now - history_of_removed);
+    history_.prune_removed(tasks_.names(), now - removed_tasks_kept);
   }
 
   void report_history(const HistoryFailure& failure) {
@@ -277,7 +281,7 @@ class Daemon::Impl {
   const Zone zone_;
   EventLog log_;
   OutputLines lines_;        // belongs to the thread of commands_
-  const std::string state_;  // with all links resolved, once
+  const std::string state_;  // with all links resolved, at the start
   Takeover takeover_;
   LoadedTasks tasks_;
   HistoryWriter history_;

@@ -1,4 +1,4 @@
-// The daemon: runs the tasks of a file until it is told to end.
+// The daemon: runs the tasks of a file until a signal stops it.
 #pragma once
 
 #include <functional>
@@ -15,40 +15,40 @@
 namespace dutiful {
 
 struct DaemonOptions {
-  std::string file{};                        // as messages name it
-  std::function<std::string()> read_file{};  // again, at SIGHUP; throws where it cannot be read
+  std::string file{};                        // the task file, as messages name it
+  std::function<std::string()> read_file{};  // called at SIGHUP; throws if the file cannot be read
   std::string state{};                       // an SQLite file
   std::function<Instant()> now{};
   RepeatedMinutes repeated_minutes = RepeatedMinutes::both;
   Override override = Override::keep_history;
-  bool allow_empty = false;         // a file without tasks, at SIGHUP, removes them all
-  std::optional<Duration> grace{};  // how long commands may take to finish; none: as they like
+  bool allow_empty = false;         // a reload may remove every task
+  std::optional<Duration> grace{};  // for commands to finish after a stop request; none: no limit
   Duration kill_grace{10'000};      // between SIGTERM and SIGKILL
-  std::size_t max_concurrent = 64;  // commands at one time; 0: no bound
-  std::size_t history = 100;        // runs kept of each task
+  std::size_t max_concurrent = 64;  // commands that run at the same time; 0: no limit
+  std::size_t history = 100;        // runs kept per task
   LogFormat log = LogFormat::json;
-  std::string trace{};   // a file that what is observed is added to; empty: none
-  bool verify = false;   // judge it while it grows
-  bool verbose = false;  // also events of the level DEBUG
-  bool output = false;   // also what commands write
+  std::string trace{};   // the file that the trace is appended to; empty: no trace
+  bool verify = false;   // check the trace while it is written
+  bool verbose = false;  // also log DEBUG events
+  bool output = false;   // also log the output of commands
 };
 
-// SIGTERM and SIGINT end it: nothing is started any more, what runs may finish. At a second one, or
-// when the grace is over, what runs is ended. SIGHUP reads the file again; one with problems, or
-// without any task unless that is allowed, is reported, and the old list goes on.
+// SIGTERM and SIGINT stop it: nothing starts any more, and running commands may finish. A second
+// signal, or the end of the grace period, terminates them. SIGHUP reads the file again. A file with
+// problems, or without tasks unless that is allowed, is rejected, and the tasks stay as they are.
 //
-// In the foreground, with its log on standard output; also as the first process of a container.
+// It runs in the foreground, logs to standard output, and may be the first process of a container.
 class Daemon {
  public:
-  // To be made before any thread.
+  // Must be constructed before the process starts a thread.
   explicit Daemon(DaemonOptions options);
   ~Daemon();
   Daemon(const Daemon&) = delete;
   Daemon& operator=(const Daemon&) = delete;
 
   // Returns when everything has ended. Throws the errors of Scheduler::initialize() and stop(), and
-  // std::runtime_error where it cannot start. Where it does not, nothing was run, and the state is
-  // as it was.
+  // std::runtime_error if the daemon cannot start; nothing has run then, and the state is
+  // unchanged.
   void run(const std::vector<TaskDefinition>& tasks);
 
  private:
@@ -56,7 +56,7 @@ class Daemon {
   std::unique_ptr<Impl> impl_;
 };
 
-// Where the state of a task file is unless told otherwise: tasks.toml -> tasks.db.
+// The default path of the state of a task file: tasks.toml -> tasks.db.
 [[nodiscard]] std::string default_state_of(const std::string& file);
 
 }  // namespace dutiful

@@ -1,4 +1,4 @@
-// The daemon's log on standard output: events, as people or programs read them.
+// The daemon's log on standard output: events, as text for people or as JSON for programs.
 #pragma once
 
 #include <functional>
@@ -20,21 +20,22 @@ class EventLog {
  public:
   struct Options {
     LogFormat format = LogFormat::json;
-    bool verbose = false;  // also events of the level DEBUG
+    bool verbose = false;  // also log DEBUG events
     Zone zone;
     std::function<Instant()> now{};
   };
   explicit EventLog(Options options);
 
-  // Logs an event of the scheduler. Until release_starts(), starts and what follows them wait.
+  // Logs an event of the scheduler. Until release_starts(), the first start and every event after
+  // it wait.
   void add(const TypedEvent& event);
   void release_starts() { startup_.release(); }
 
-  // Logs an event of the daemon itself, which happens now and does not wait. If memory runs out,
-  // the line is lost.
+  // Logs an event of the daemon itself, which happens now. It never waits. If memory runs out, the
+  // line is lost.
   void report(event::Any what) noexcept;
 
-  // Logs a line that a command wrote, unless too many wait already.
+  // Logs a line of a command's output, unless too many are waiting already.
   void add_output(const std::string& task, std::string_view line);
 
  private:

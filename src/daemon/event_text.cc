@@ -14,8 +14,8 @@ std::string counted(std::int64_t number, const char* one, const char* several) {
   return std::to_string(number) + ' ' + (number == 1 ? one : several);
 }
 
-// What each event says to people. Texts from outside are escaped; an error is a message of ours,
-// which has quoted what is not (RULES V, X4).
+// The text of each event. Texts from outside are escaped. An error is a message of dutiful, which
+// has already quoted them (RULES V, X4).
 class Sentences {
  public:
   Sentences(Instant at, const Zone& zone) : at_(at), zone_(zone) {}
@@ -39,7 +39,7 @@ class Sentences {
     return "reloaded the tasks";
   }
   std::string operator()(const event::SchedulerStopRequested& /*event*/) const {
-    return "stopping; no more runs are started";
+    return "stopping; no more runs start, and a second signal ends the running commands";
   }
   std::string operator()(const event::SchedulerStopped& /*event*/) const { return "stopped"; }
   std::string operator()(const event::PollingStarted& /*event*/) const {
@@ -59,13 +59,23 @@ class Sentences {
            duration_text(event.duration);
   }
 
-  // What becomes of the tasks when a list is loaded.
+  // The tasks of a list that is loaded.
   std::string operator()(const event::TaskAdded& event) const {
     return "added, due at " + escape(event.cron);
   }
   std::string operator()(const event::TaskPreserved& /*event*/) const { return "unchanged"; }
   std::string operator()(const event::TaskOverridden& event) const {
-    return "changed: " + listed(event.change());
+    std::string text = "changed: ";
+    if (event.before.cron != event.after.cron) {
+      text +=
+          "cron (" + escape(event.after.cron) + " instead of " + escape(event.before.cron) + ')';
+      if (event.before.retry_delay != event.after.retry_delay) text += ", ";
+    }
+    if (event.before.retry_delay != event.after.retry_delay) {
+      text += "retry (" + duration_text(event.after.retry_delay) + " instead of " +
+              duration_text(event.before.retry_delay) + ')';
+    }
+    return text;
   }
   std::string operator()(const event::TaskChanged& event) const {
     std::string text = "changed: " + listed(event.keys);
@@ -78,7 +88,7 @@ class Sentences {
   }
   std::string operator()(const event::TaskRemoved& /*event*/) const { return "removed"; }
   std::string operator()(const event::TaskOrphaned& event) const {
-    return "the run started at " + time(event.last_execution) + " was interrupted; it is restarted";
+    return "the run started at " + time(event.last_execution) + " was interrupted and is restarted";
   }
   std::string operator()(const event::TaskNeverDue& event) const {
     return "never due: " + escape(event.cron);
@@ -92,8 +102,7 @@ class Sentences {
 
   // Runs.
   std::string operator()(const event::TaskRunStarted& event) const {
-    std::string text = event.is_retry ? "retried" : "started";
-    text += ", due " + time(event.scheduled);
+    std::string text = "started, due " + time(event.scheduled);
     if (event.is_repeated_minute) text += " (for the second time: the clocks were set back)";
     if (event.missed > 0) {
       text += "; also covers " + counted(event.missed, "missed run", "missed runs");
@@ -121,7 +130,7 @@ class Sentences {
   }
   std::string operator()(const event::TaskOutput& event) const { return "| " + escape(event.text); }
 
-  // Trouble.
+  // Problems.
   std::string operator()(const event::ClockCorrected& event) const {
     return "last recorded at " + time(event.persisted) +
            ", which is in the future: the clock was set back, and due times count again from now";
@@ -186,11 +195,11 @@ class Sentences {
            lost(event.lost);
   }
   std::string operator()(const event::LogLinesDropped& event) const {
-    return counted(event.count, "line", "lines") + " dropped here: nobody read the log";
+    return counted(event.count, "line", "lines") + " dropped here: the log was not read in time";
   }
 
  private:
-  // The time of day; with the date unless it is the event's own.
+  // The time of day, with the date if it is not the date of the event.
   [[nodiscard]] std::string time(Instant instant) const {
     const std::string local = local_text(instant, zone_);
     const std::string now = local_text(at_, zone_);
@@ -246,7 +255,7 @@ std::string duration_text(Duration duration) {
     if (small.count() > 0) text += ' ' + std::to_string(small.count()) + other;
     return text;
   };
-  // The least one of all has no counterpart.
+  // The minimum has no positive counterpart.
   if (duration < Duration::zero())
     return '-' + duration_text(-std::max(duration, -Duration::max()));
   if (duration < 1s) return std::to_string(duration.count()) + " ms";

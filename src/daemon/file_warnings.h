@@ -13,14 +13,14 @@ namespace dutiful {
 // Checks a few tasks at a time, so that signals and the supervisor do not wait long.
 class FileWarnings {
  public:
-  // Gets each warning and, at the end, how many more there are.
+  // Receives each warning and, at the end, the number of those left out.
   struct Sink {
     std::function<void(const Problem&)> report;
     std::function<void(std::size_t)> report_more;
   };
   explicit FileWarnings(Sink sink) : sink_(std::move(sink)) {}
 
-  // Begins with these tasks, which must outlive the search, and drops the search before.
+  // Starts to check these tasks, which must outlive the check, and drops the previous check.
   void begin(const std::vector<TaskDefinition>& tasks, Calendar calendar, Instant now);
   void end() noexcept { search_.reset(); }
 

@@ -9,7 +9,7 @@
 namespace dutiful {
 namespace {
 
-// Each has one warning.
+// Each task has one warning.
 std::vector<TaskDefinition> tasks(int count) {
   std::vector<TaskDefinition> list;
   for (int i = 0; i < count; ++i) {
@@ -31,52 +31,52 @@ class FileWarningsTest : public testing::Test {
     return steps;
   }
 
-  std::size_t told = 0;
+  std::size_t reported = 0;
   std::size_t more = 0;
-  FileWarnings warnings{{.report = [this](const Problem&) { ++told; },
+  FileWarnings warnings{{.report = [this](const Problem&) { ++reported; },
                          .report_more = [this](std::size_t count) { more += count; }}};
 };
 
-// So a signal waits for no more than a few of a hundred thousand.
-TEST_F(FileWarningsTest, come_a_few_tasks_at_a_time) {
+// So a signal waits for only a few tasks, even if there are a hundred thousand.
+TEST_F(FileWarningsTest, are_found_a_few_tasks_at_a_time) {
   const auto list = tasks(40);
   begin(list);
-  EXPECT_EQ(told, 0U);
+  EXPECT_EQ(reported, 0U);
   warnings.step();
-  EXPECT_EQ(told, 16U);
+  EXPECT_EQ(reported, 16U);
   EXPECT_EQ(finish(), 2);
-  EXPECT_EQ(told, 40U);
+  EXPECT_EQ(reported, 40U);
   EXPECT_EQ(more, 0U);
 }
 
-TEST_F(FileWarningsTest, are_counted_where_there_are_too_many) {
+TEST_F(FileWarningsTest, beyond_the_limit_are_only_counted) {
   const auto list = tasks(250);
   begin(list);
   finish();
-  EXPECT_EQ(told, 100U);
+  EXPECT_EQ(reported, 100U);
   EXPECT_EQ(more, 150U);
 }
 
-TEST_F(FileWarningsTest, are_about_the_last_list_alone) {
+TEST_F(FileWarningsTest, are_about_the_newest_list_only) {
   const auto first = tasks(250);
   begin(first);
   for (int i = 0; i < 10; ++i) warnings.step();
-  told = 0;
+  reported = 0;
   const auto second = tasks(20);
   begin(second);
   finish();
-  EXPECT_EQ(told, 20U);
+  EXPECT_EQ(reported, 20U);
   EXPECT_EQ(more, 0U);
   begin(first);
   warnings.end();
   EXPECT_FALSE(warnings.has_more());
 }
 
-TEST_F(FileWarningsTest, tell_that_there_is_no_task) {
+TEST_F(FileWarningsTest, include_an_empty_list) {
   const std::vector<TaskDefinition> none;
   begin(none);
   EXPECT_EQ(finish(), 1);
-  EXPECT_EQ(told, 1U);
+  EXPECT_EQ(reported, 1U);
 }
 
 }  // namespace

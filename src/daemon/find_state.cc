@@ -24,14 +24,14 @@ bool is_state(const std::string& path) {
     check_sqlite_state(path);
     return true;
   } catch (const Error&) {
-    // One that cannot be read, if it has a lock as ours have: whoever reads it will say why.
+    // It has a lock file, so it is a state that cannot be read. The caller will report why.
     std::error_code error;
     return std::filesystem::exists(owner_file_of(path), error);
   }
 }
 
-// Of the file itself and links that lead to it, the file.
-void leave_one_name_of_each(std::vector<std::string>& states) {
+// Keeps one name of each state: the file itself, if there are links to it.
+void remove_duplicates(std::vector<std::string>& states) {
   std::stable_partition(states.begin(), states.end(), [](const std::string& state) {
     std::error_code error;
     return !std::filesystem::is_symlink(state, error);
@@ -62,11 +62,10 @@ std::string find_state(const std::optional<std::string>& where) {
       unreadable.push_back(name);
     }
   }
-  // That there is no state is more than anybody can tell who cannot look: whoever reads it will say
-  // why it cannot be read.
+  // A file that cannot be read may be a state. The caller will report why it cannot be read.
   if (found.empty() && !unreadable.empty()) return std::ranges::min(unreadable);
   std::ranges::sort(found);
-  leave_one_name_of_each(found);
+  remove_duplicates(found);
   if (found.size() == 1) return found.front();
   if (found.empty()) {
     throw std::runtime_error(

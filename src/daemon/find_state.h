@@ -1,4 +1,4 @@
-// Which state a command that only looks is to look at.
+// Finds the state for commands that only read it.
 #pragma once
 
 #include <optional>
@@ -6,8 +6,9 @@
 
 namespace dutiful {
 
-// The state that `where` means: an SQLite file, or a task file, whose state is beside it. Without
-// one, the only state in the working directory. Throws std::runtime_error, which says what to give.
+// The state that `where` names: an SQLite file, or a task file, whose state is beside it. Without
+// `where`, the only state in the working directory. Throws std::runtime_error, which says what to
+// do.
 [[nodiscard]] std::string find_state(const std::optional<std::string>& where);
 
 }  // namespace dutiful

@@ -20,7 +20,7 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-// In a directory of its own.
+// In its own directory.
 class FindState : public testing::Test {
  protected:
   FindState() { std::filesystem::current_path(directory.file("")); }
@@ -47,27 +47,27 @@ class FindState : public testing::Test {
   TemporaryDirectory directory;
 };
 
-TEST_F(FindState, takes_a_file_as_it_is_and_a_task_file_for_its_state) {
+TEST_F(FindState, accepts_a_state_or_its_task_file) {
   EXPECT_EQ(find_state("anywhere/state"), "anywhere/state");
   EXPECT_EQ(find_state("anywhere/tasks.toml"), "anywhere/tasks.db");
 }
 
-TEST_F(FindState, finds_the_only_one_among_other_files) {
+TEST_F(FindState, finds_the_only_state_among_other_files) {
   make_state("tasks.db");
   run_sql("other.db", "CREATE TABLE theirs (x)");
-  std::ofstream{"text.db"} << "this is no database, whatever its name may say of it";
+  std::ofstream{"text.db"} << "this is not a database, whatever its name says";
   std::filesystem::create_directory("directory.db");
   EXPECT_EQ(find_state(std::nullopt), "tasks.db");
 }
 
-TEST_F(FindState, says_what_to_give_where_there_is_none_or_one_too_many) {
+TEST_F(FindState, asks_for_a_name_if_there_is_no_state_or_several) {
   EXPECT_THAT(error(), AllOf(HasSubstr("there is no state"), HasSubstr("--state")));
   make_state("b.db");
   make_state("a.db");
   EXPECT_THAT(error(), AllOf(HasSubstr("several"), HasSubstr("--state: \"a.db\", \"b.db\"")));
 }
 
-TEST_F(FindState, takes_a_state_and_links_to_it_for_one) {
+TEST_F(FindState, counts_a_state_and_the_links_to_it_once) {
   make_state("tasks.db");
   std::filesystem::create_symlink("tasks.db", "link.db");
   std::filesystem::create_symlink("link.db", "also.db");
@@ -80,7 +80,7 @@ TEST_F(FindState, takes_a_state_and_links_to_it_for_one) {
   EXPECT_THAT(error(), HasSubstr("--state: \"other.db\", \"also.db\""));
 }
 
-TEST_F(FindState, finds_one_that_cannot_be_read_for_whoever_reads_it_says_why) {
+TEST_F(FindState, finds_a_damaged_state_so_that_the_caller_reports_the_damage) {
   make_state("tasks.db");
   run_sql("tasks.db", "INSERT INTO task (name, cron, retry_delay_ms) VALUES ('a', '', 0)");
   EXPECT_EQ(find_state(std::nullopt), "tasks.db");
@@ -92,8 +92,7 @@ TEST_F(FindState, finds_one_that_cannot_be_read_for_whoever_reads_it_says_why) {
 // Root may read anything.
 class Unprivileged : public FindState {
  protected:
-  // What is said in a process of its own, with the rights of nobody, where it is not its own
-  // already.
+  // The result in a child process, which becomes the user nobody if this process runs as root.
   static std::string error_as_nobody() {
     int report[2];
     EXPECT_EQ(pipe(report), 0);
@@ -115,15 +114,15 @@ class Unprivileged : public FindState {
   }
 };
 
-TEST_F(Unprivileged, is_told_that_a_directory_cannot_be_read_not_that_nothing_is_in_it) {
+TEST_F(Unprivileged, learns_that_the_directory_cannot_be_read_not_that_it_has_no_state) {
   make_state("tasks.db");
   std::filesystem::permissions(".", std::filesystem::perms::owner_exec);
-  const std::string said = error_as_nobody();
+  const std::string message = error_as_nobody();
   std::filesystem::permissions(".", std::filesystem::perms::owner_all);
-  EXPECT_THAT(said, AllOf(HasSubstr("this directory: Permission denied"), HasSubstr("--state")));
+  EXPECT_THAT(message, AllOf(HasSubstr("this directory: Permission denied"), HasSubstr("--state")));
 }
 
-TEST_F(Unprivileged, is_given_a_file_that_cannot_be_read_where_there_is_no_other) {
+TEST_F(Unprivileged, gets_an_unreadable_file_only_if_there_is_no_other) {
   using std::filesystem::perms;
   std::filesystem::permissions(".", perms::owner_all | perms::others_read | perms::others_exec);
   make_state("tasks.db");

@@ -15,7 +15,7 @@ namespace {
 
 using Steady = std::chrono::steady_clock;
 
-// Tens of thousands of runs: more than come while a disk is full for a while, and less than hurts.
+// Room for tens of thousands of runs, more than end while a disk is full for a while.
 constexpr std::size_t waiting_bytes_max = 16UL * 1024 * 1024;
 
 std::size_t size_of(const HistoryEntry& entry) {
@@ -23,23 +23,24 @@ std::size_t size_of(const HistoryEntry& entry) {
   return sizeof entry + result.run.task.size() + result.spawn_error.size() + result.output.size();
 }
 
-// A database tells of itself as of a state, and knows of no other file to give.
-void refuse_no_file(const std::string& path) {
+// A DatabaseError is worded for a state and suggests another file. A history has only this one.
+void require_regular_file(const std::string& path) {
   std::error_code ignored;
   const auto status = std::filesystem::status(path, ignored);
   if (!std::filesystem::exists(status) || std::filesystem::is_regular_file(status)) return;
   throw HistoryError(path,
                      std::string{std::filesystem::is_directory(status) ? "is a directory"
                                                                        : "is not a regular file"} +
-                         "; move it away, and a new one begins with the next run");
+                         "; move it away, and the next run starts a new history");
 }
 
+// Turns the errors of the database into errors of the history.
 template <typename Work>
-auto of_history(const std::string& path, Work work) {
+auto translate_errors(const std::string& path, Work work) {
   try {
     return work();
   } catch (const DatabaseError& error) {
-    refuse_no_file(path);
+    require_regular_file(path);
     switch (error.kind()) {
       case DatabaseError::Kind::damaged:
         throw HistoryError::damaged(path);
@@ -51,13 +52,15 @@ auto of_history(const std::string& path, Work work) {
   }
 }
 
-// A transaction that failed may have happened all the same, if the disk failed late; then all of it
-// is there.
-void drop_written(const HistoryFile& file, std::list<HistoryEntry>& entries, std::size_t doubtful) {
-  const auto end = std::next(entries.begin(), static_cast<std::ptrdiff_t>(doubtful));
-  const auto told = std::ranges::find(
-      std::make_reverse_iterator(end), entries.rend(), HistoryEntry::End::told, &HistoryEntry::end);
-  if (told != entries.rend() && file.has(*told)) entries.erase(entries.begin(), end);
+// A transaction that failed may have been committed, if the disk failed late. The file then has all
+// of it.
+void drop_written(const HistoryFile& file, std::list<HistoryEntry>& entries, std::size_t in_doubt) {
+  const auto end = std::next(entries.begin(), static_cast<std::ptrdiff_t>(in_doubt));
+  const auto last = std::ranges::find(std::make_reverse_iterator(end),
+                                      entries.rend(),
+                                      HistoryEntry::End::recorded,
+                                      &HistoryEntry::end);
+  if (last != entries.rend() && file.has(*last)) entries.erase(entries.begin(), end);
 }
 
 }  // namespace
@@ -92,10 +95,10 @@ void HistoryWriter::add(HistoryEntry entry) {
   changed_.notify_one();
 }
 
-void HistoryWriter::forget_others(std::set<std::string, std::less<>> tasks, Instant before) {
+void HistoryWriter::prune_removed(std::set<std::string, std::less<>> tasks, Instant before) {
   {
     const Lock lock{mutex_};
-    forgotten_ = {.than = std::move(tasks), .before = before};
+    pruning_ = {.tasks = std::move(tasks), .before = before};
   }
   changed_.notify_one();
 }
@@ -104,7 +107,7 @@ void HistoryWriter::drop_oldest() {
   while (waiting_bytes_ > waiting_bytes_max) {
     waiting_bytes_ -= size_of(entries_.front());
     entries_.pop_front();
-    if (doubtful_ > 0) --doubtful_;
+    if (in_doubt_ > 0) --in_doubt_;
     ++lost_;
   }
 }
@@ -112,15 +115,15 @@ void HistoryWriter::drop_oldest() {
 HistoryWriter::Batch HistoryWriter::take() {
   waiting_bytes_ = 0;
   return {.entries = std::exchange(entries_, {}),
-          .doubtful = std::exchange(doubtful_, 0),
-          .forgotten = std::exchange(forgotten_, std::nullopt)};
+          .in_doubt = std::exchange(in_doubt_, 0),
+          .pruning = std::exchange(pruning_, std::nullopt)};
 }
 
-void HistoryWriter::give_back(Batch batch) noexcept {
+void HistoryWriter::put_back(Batch batch) noexcept {
   for (const HistoryEntry& entry : batch.entries) waiting_bytes_ += size_of(entry);
-  doubtful_ = batch.doubtful;
+  in_doubt_ = batch.in_doubt;
   entries_.splice(entries_.begin(), batch.entries);
-  if (!forgotten_) forgotten_ = std::move(batch.forgotten);
+  if (!pruning_) pruning_ = std::move(batch.pruning);
   drop_oldest();
 }
 
@@ -131,7 +134,7 @@ void HistoryWriter::loop() noexcept {
   while (true) {
     while (!ending_ && !has_work()) changed_.wait(lock);
     if (!has_work()) break;
-    // What comes meanwhile does not make it try any sooner.
+    // Runs that are added meanwhile do not shorten the delay.
     while (!ending_ && back_off.waits() && Steady::now() < next_try) {
       changed_.wait_until(lock, next_try);
     }
@@ -148,11 +151,11 @@ void HistoryWriter::loop() noexcept {
     }
     file_.reset();
     lock.lock();
-    give_back(std::move(batch));
+    put_back(std::move(batch));
     if (is_last_try) {
       lost_ += entries_.size();
       entries_.clear();
-      forgotten_.reset();
+      pruning_.reset();
     } else {
       next_try = Steady::now() + back_off.fail();
     }
@@ -163,24 +166,24 @@ void HistoryWriter::loop() noexcept {
   file_.reset();
 }
 
-// Returns what went wrong, if anything. What is written is taken from the batch.
+// Removes the runs that it has written from the batch. Returns the error, if any.
 std::exception_ptr HistoryWriter::write(Batch& batch) noexcept {
   try {
     const std::string path = history_of(options_.state);
-    of_history(path, [&] {
+    translate_errors(path, [&] {
       if (file_ && !file_->is_there()) {
         file_->abandon();
         file_.reset();
       }
-      // Where there is nothing to add, none is made.
+      // Without a run to add, no file is created.
       if (!file_ && (!batch.entries.empty() || std::filesystem::exists(path))) file_.emplace(path);
-      if (file_) drop_written(*file_, batch.entries, batch.doubtful);
-      batch.doubtful = batch.entries.size();
+      if (file_) drop_written(*file_, batch.entries, batch.in_doubt);
+      batch.in_doubt = batch.entries.size();
       if (!batch.entries.empty()) file_->write(batch.entries, options_.runs_max);
       batch.entries.clear();
-      batch.doubtful = 0;
-      if (file_ && batch.forgotten) {
-        file_->forget_others(batch.forgotten->than, batch.forgotten->before);
+      batch.in_doubt = 0;
+      if (file_ && batch.pruning) {
+        file_->prune_removed(batch.pruning->tasks, batch.pruning->before);
       }
     });
     return nullptr;
@@ -202,7 +205,7 @@ void HistoryWriter::report(const std::exception_ptr& error,
       report(exception.what(), next_try);
     }
   } catch (const std::exception&) {
-    // There is not even the memory to tell it: the next time, perhaps.
+    // There is no memory to report it. The next failure is reported instead.
   }
 }
 
@@ -217,10 +220,11 @@ void HistoryWriter::report(const std::string& error,
     failure.lost = lost_;
   }
   const Time now = Steady::now();
-  const bool is_told = next_try ? trouble_.is_news(error, failure.lost, now) : failure.lost > 0;
-  if (!is_told || !options_.on_failure) return;
+  const bool is_reported =
+      next_try ? trouble_.should_report(error, failure.lost, now) : failure.lost > 0;
+  if (!is_reported || !options_.on_failure) return;
   options_.on_failure(failure);
-  trouble_.tell(std::move(failure.error), now);
+  trouble_.set_reported(std::move(failure.error), now);
   const Lock lock{mutex_};
   lost_ -= failure.lost;
 }
@@ -231,13 +235,13 @@ void HistoryWriter::report_recovery(std::size_t written) noexcept {
     const Lock lock{mutex_};
     lost = lost_;
   }
-  if (!trouble_.end(lost) || !options_.on_recovery) return;
+  if (!trouble_.recover(lost) || !options_.on_recovery) return;
   try {
     options_.on_recovery({.written = written, .lost = lost});
     const Lock lock{mutex_};
     lost_ -= lost;
   } catch (const std::exception&) {
-    // As above; a loss is told with the next batch.
+    // As above. The next batch reports the loss.
   }
 }
 
@@ -245,7 +249,7 @@ std::vector<HistoryEntry> read_history(const HistoryQuery& query) {
   const std::string path = history_of(query.state);
   std::error_code error;
   if (!std::filesystem::exists(path, error)) return {};
-  return of_history(path, [&] { return read_history_file(path, query.task, query.count); });
+  return translate_errors(path, [&] { return read_history_file(path, query.task, query.count); });
 }
 
 }  // namespace dutiful

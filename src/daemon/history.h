@@ -1,4 +1,4 @@
-// The recent runs of every task, in a file beside the state: written in the background, and read.
+// The history: the recent runs of every task, in a file beside the state.
 #pragma once
 
 #include <cstddef>
@@ -27,59 +27,60 @@ class FileRefused;
 // The history cannot be written.
 struct HistoryFailure {
   std::string error;
-  std::size_t waiting;                   // runs that are kept, to be written later
-  std::size_t lost;                      // runs that were dropped; each is told once
-  std::optional<Duration> next_try{};    // none: the writer ends
-  const FileRefused* refused = nullptr;  // the reason, if it is this
+  std::size_t waiting;                   // runs kept in memory, to be written later
+  std::size_t lost;                      // runs dropped since the last report
+  std::optional<Duration> next_try{};    // none: the writer is ending
+  const FileRefused* refused = nullptr;  // set if access to the file was refused
 };
-// It can be written again.
+// The history can be written again.
 struct HistoryRecovery {
   std::size_t written;  // of the runs that were waiting
   std::size_t lost;     // as above
 };
 
-// Writes runs from a thread of its own, as many as there are at once. A history that is slow or
-// cannot be written disturbs nobody (docs/decisions/0005): the runs wait in memory, and it is tried
-// again after a while, which grows from 100 ms to 30 s. Of more than 16 MiB that wait, beside those
-// that are being written, the oldest are lost.
+// Writes runs in its own thread, all that are waiting in one transaction. A history that is slow or
+// cannot be written delays no task (docs/decisions/0005): the runs wait in memory, and the writer
+// retries with a delay that grows from 100 ms to 30 s. If more than 16 MiB are waiting, in addition
+// to the runs being written, the oldest are lost.
 class HistoryWriter {
  public:
   struct Options {
     std::string state;
     std::size_t runs_max = 100;  // of each task
-    // Called by the writer's thread, as seldom as HistoryTrouble says.
+    // Called by the writer's thread, no more often than HistoryTrouble allows.
     std::function<void(const HistoryFailure&)> on_failure{};
     std::function<void(const HistoryRecovery&)> on_recovery{};
   };
   explicit HistoryWriter(Options options);
-  // Tries once to write what is left. What cannot be written is lost, and told.
+  // Tries once more to write the waiting runs. Runs that cannot be written are lost and reported.
   ~HistoryWriter();
   HistoryWriter(const HistoryWriter&) = delete;
   HistoryWriter& operator=(const HistoryWriter&) = delete;
 
-  // From any thread, as the next. An interrupted run that is there already stays as it is. Throws
-  // where there is no memory for it, and then nothing is added.
+  // Adds a run, from any thread. An interrupted run that the file already has is left as it is. If
+  // memory runs out, throws and adds nothing.
   void add(HistoryEntry entry);
 
-  // Forgets what tasks other than these did before that instant.
-  void forget_others(std::set<std::string, std::less<>> tasks, Instant before);
+  // Deletes the runs that started before that instant, except those of these tasks. From any
+  // thread.
+  void prune_removed(std::set<std::string, std::less<>> tasks, Instant before);
 
  private:
   using Time = HistoryTrouble::Time;
-  using Entries = std::list<HistoryEntry>;  // goes from hand to hand without any memory
-  struct Others {
-    std::set<std::string, std::less<>> than;
+  using Entries = std::list<HistoryEntry>;  // can be moved around without allocating
+  struct Pruning {
+    std::set<std::string, std::less<>> tasks;  // to be kept
     Instant before;
   };
   struct Batch {
     Entries entries;
-    std::size_t doubtful;  // the first of them, which a failed transaction may have written
-    std::optional<Others> forgotten;
+    std::size_t in_doubt;  // how many of the first a failed transaction may have written
+    std::optional<Pruning> pruning;
   };
   void loop() noexcept;
-  [[nodiscard]] bool has_work() const REQUIRES(mutex_) { return !entries_.empty() || forgotten_; }
+  [[nodiscard]] bool has_work() const REQUIRES(mutex_) { return !entries_.empty() || pruning_; }
   Batch take() REQUIRES(mutex_);
-  void give_back(Batch batch) noexcept REQUIRES(mutex_);
+  void put_back(Batch batch) noexcept REQUIRES(mutex_);
   void drop_oldest() REQUIRES(mutex_);
   std::exception_ptr write(Batch& batch) noexcept;
   void report(const std::exception_ptr& error, std::optional<Duration> next_try) noexcept;
@@ -93,17 +94,17 @@ class HistoryWriter {
   Condition changed_;
   Entries entries_ GUARDED_BY(mutex_);
   std::size_t waiting_bytes_ GUARDED_BY(mutex_) = 0;  // of entries_
-  std::size_t doubtful_ GUARDED_BY(mutex_) = 0;       // of entries_
-  std::size_t lost_ GUARDED_BY(mutex_) = 0;           // and not told
-  std::optional<Others> forgotten_ GUARDED_BY(mutex_);
+  std::size_t in_doubt_ GUARDED_BY(mutex_) = 0;       // of entries_
+  std::size_t lost_ GUARDED_BY(mutex_) = 0;           // and not reported yet
+  std::optional<Pruning> pruning_ GUARDED_BY(mutex_);
   bool ending_ GUARDED_BY(mutex_) = false;
-  // The thread's own:
+  // Used by the thread only:
   std::optional<HistoryFile> file_;
   HistoryTrouble trouble_;
   std::thread thread_;
 };
 
-// The newest runs, newest first: of one task or of all. None where there is no history yet. Throws
+// The newest runs of one task or of all, newest first. Empty if there is no history yet. Throws
 // HistoryError.
 struct HistoryQuery {
   std::string state;

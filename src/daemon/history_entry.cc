@@ -7,7 +7,7 @@ namespace dutiful {
 std::optional<Duration> lateness_of(const HistoryEntry& entry) {
   const RunInfo& run = entry.result.run;
   if (!entry.reason_known || run.reason == Reason::boot) return std::nullopt;
-  if (run.reason == Reason::orphan || entry.end != HistoryEntry::End::told) {
+  if (run.reason == Reason::orphan || entry.end != HistoryEntry::End::recorded) {
     return run.started - run.pulse;
   }
   return entry.scheduled ? std::optional{run.started - *entry.scheduled} : std::nullopt;

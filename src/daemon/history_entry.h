@@ -13,30 +13,30 @@
 namespace dutiful {
 
 struct HistoryEntry {
-  // How the run ended, which of some nobody was there to tell. Of those only what the state has
-  // recorded is known: the task, the pulse, the attempt and the start.
+  // How the run ended. If its end is not recorded, only what the state records is known: the task,
+  // the pulse, the attempt and the start.
   enum class End {
-    told,         // the result says it
-    interrupted,  // the daemon was killed, or crashed, while it ran, or could not record its end
-    none,         // it runs
+    recorded,     // the result says how
+    interrupted,  // the daemon was killed or crashed during the run, or could not record its end
+    none,         // it is still running
   };
 
   CommandResult result{};
   std::optional<Instant> scheduled{};  // when it should have started
-  End end = End::told;
-  bool reason_known = true;      // false where the record does not tell it
-  bool to_be_restarted = false;  // it was interrupted, and has not been started again yet
+  End end = End::recorded;
+  bool reason_known = true;      // false if the record does not say it
+  bool to_be_restarted = false;  // it was interrupted and has not been restarted yet
 };
 
-// How late it started. Of a first run (boot) nobody can say: its task was not there when its minute
-// began. One that is run again after an interruption is late since its pulse.
+// How late it started. Unknown for a first run (boot), because its task did not exist when its
+// minute began. A run that was restarted after an interruption is late since its pulse.
 [[nodiscard]] std::optional<Duration> lateness_of(const HistoryEntry& entry);
 
-// The newest run of a task, if its record says that it runs or was interrupted.
+// The newest run of a task, if it is still running or was interrupted according to the record.
 [[nodiscard]] std::optional<HistoryEntry> unfinished_run(const TaskStatus& task, Instant now);
 
-// The runs that died with a daemon before, and that nobody has started again: for who has taken the
-// state and not begun with it. Throws as read_sqlite_state() does.
+// The runs that the end of the previous daemon interrupted and that have not been restarted. For a
+// caller that holds the state and has started nothing. Throws as read_sqlite_state() does.
 [[nodiscard]] std::vector<HistoryEntry> interrupted_runs(const std::string& state, Instant now);
 
 }  // namespace dutiful

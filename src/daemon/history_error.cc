@@ -14,7 +14,7 @@ HistoryError::HistoryError(std::string file, std::string reason)
 HistoryError HistoryError::damaged(std::string file, const std::string& detail) {
   return {std::move(file),
           "is damaged" + (detail.empty() ? "" : ": " + detail) +
-              "; it may be deleted, and a new one begins with the next run"};
+              "; delete it or move it away, and the next run starts a new history"};
 }
 
 }  // namespace dutiful

@@ -1,4 +1,4 @@
-// What is thrown where the history cannot be read or written.
+// The error of a history that cannot be read or written.
 #pragma once
 
 #include <string>
@@ -9,11 +9,11 @@
 
 namespace dutiful {
 
-// The state is another file, and may be well.
+// It concerns the history only. The state is another file and may be intact.
 class HistoryError : public Error {
  public:
   HistoryError(std::string file, std::string reason);
-  // What the file holds is at fault; `detail` says which part of it, if that is known.
+  // The contents of the file are invalid; `detail` says which part, if that is known.
   [[nodiscard]] static HistoryError damaged(std::string file, const std::string& detail = "");
   [[nodiscard]] std::string_view name() const noexcept override { return "HistoryError"; }
   [[nodiscard]] std::vector<ErrorField> fields() const override {

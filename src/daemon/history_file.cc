@@ -41,7 +41,7 @@ constexpr const char* schema = R"(
 constexpr std::array steps{schema};
 constexpr Database::Format format{.mark = 0x64757468,
                                   .steps = steps,
-                                  .foreign = "is no history of dutiful; move it away",
+                                  .foreign = "is not a history of dutiful; move it away",
                                   .remedy = "move it away"};
 
 std::int64_t milliseconds(Instant instant) {
@@ -56,7 +56,7 @@ void bind_optional(Statement& statement, int parameter, std::optional<std::int64
   }
 }
 
-// How the reason is written, and read.
+// The reason as the file has it: empty if it is unknown.
 std::string_view written_reason(const HistoryEntry& entry) {
   return entry.reason_known ? name_of(entry.result.run.reason) : "";
 }
@@ -69,7 +69,7 @@ void set_reason(HistoryEntry& entry, std::string_view name) {
   }
 }
 
-// The columns in the order in which they are read.
+// The columns in the order of read_entry().
 constexpr std::array columns{"task",
                              "reason",
                              "pulse",
@@ -88,24 +88,24 @@ constexpr std::array columns{"task",
                              "output",
                              "output_total"};
 
-// A row as dutiful writes it. Whatever else is there was written by another program, and nobody
-// downstream is made for it: a duration of -2^63 ms cannot even be negated (X4).
+// A row as dutiful writes it. Any other value was written by another program and is rejected,
+// because no code that uses it expects it: a duration of -2^63 ms cannot even be negated (X4).
 class Row {
  public:
   Row(const std::string& path, const Statement& row) : path_(path), row_(row) {}
 
   [[nodiscard]] std::string text(int column) const {
-    if (!row_.is_text(column)) refuse(column, "not a text");
+    if (!row_.is_text(column)) reject(column, "not text");
     return row_.text(column);
   }
   [[nodiscard]] std::string bytes(int column) const {
-    if (row_.type_name(column) != "blob") refuse(column, "not bytes");
+    if (row_.type_name(column) != "blob") reject(column, "not a blob");
     return row_.text(column);
   }
   [[nodiscard]] std::int64_t integer(int column, std::int64_t least, std::int64_t most) const {
-    if (!row_.is_integer(column)) refuse(column, "not a number");
+    if (!row_.is_integer(column)) reject(column, "not a number");
     const std::int64_t value = row_.integer(column);
-    if (value < least || value > most) refuse(column, std::to_string(value));
+    if (value < least || value > most) reject(column, std::to_string(value));
     return value;
   }
   [[nodiscard]] std::optional<int> optional_byte(int column) const {
@@ -128,7 +128,7 @@ class Row {
   }
 
  private:
-  [[noreturn]] void refuse(int column, const std::string& value) const {
+  [[noreturn]] void reject(int column, const std::string& value) const {
     throw HistoryError::damaged(path_,
                                 std::string{"the "} + columns.at(static_cast<std::size_t>(column)) +
                                     " of a run is " + value);
@@ -159,15 +159,15 @@ HistoryEntry read_entry(const Row& row) {
   result.memory_max = row.size(14);
   result.output = row.bytes(15);
   result.output_total = static_cast<std::uint64_t>(row.size(16));
-  // A command that was told the end of has an exit status, a signal, or could not be started.
+  // A run with a recorded end has an exit status, a signal, or could not be started.
   if (!result.exit_status && !result.signal && result.spawn_error.empty()) {
     entry.end = HistoryEntry::End::interrupted;
   }
   return entry;
 }
 
-// What commands write may be meant for nobody else. SQLite gives its own files the same mode.
-const std::string& made_private(const std::string& path) {
+// The output of commands may be confidential. SQLite gives its own files the same mode.
+const std::string& make_private(const std::string& path) {
   (void)open_or_make_private(path, O_RDWR);  // if it cannot be opened, SQLite says why
   for (const char* suffix : {"-wal", "-shm", "-journal"}) {
     check_private(path + suffix, Demand::ours_alone);
@@ -178,10 +178,10 @@ const std::string& made_private(const std::string& path) {
 }  // namespace
 
 HistoryFile::HistoryFile(const std::string& path)
-    : identity_(identity_of(made_private(path))), database_(path) {
+    : identity_(identity_of(make_private(path))), database_(path) {
   const std::int64_t version = database_.check_format(format);
-  // Readers go on meanwhile. The last runs before a power cut may be lost; the state is
-  // elsewhere.
+  // Readers do not wait for the writer. A power cut may lose the last runs, but not the state,
+  // which is in another file.
   database_.execute("PRAGMA journal_mode = WAL");
   database_.execute("PRAGMA synchronous = NORMAL");
   database_.migrate(format, version);
@@ -206,7 +206,7 @@ void HistoryFile::write(const std::list<HistoryEntry>& entries, std::size_t runs
   Transaction transaction{database_};
   std::set<std::string_view> tasks;
   for (const HistoryEntry& entry : entries) {
-    // A daemon that was killed soon after has written it.
+    // The previous daemon, killed before it restarted the run, may have written it.
     if (entry.end == HistoryEntry::End::interrupted && has(entry)) continue;
     insert(entry);
     tasks.insert(entry.result.run.task);
@@ -219,17 +219,17 @@ void HistoryFile::write(const std::list<HistoryEntry>& entries, std::size_t runs
   transaction.commit();
 }
 
-void HistoryFile::forget_others(const std::set<std::string, std::less<>>& tasks, Instant before) {
+void HistoryFile::prune_removed(const std::set<std::string, std::less<>>& tasks, Instant before) {
   std::vector<std::string> known;
   Statement row{database_, "SELECT DISTINCT task FROM run"};
   while (row.step()) known.push_back(row.text(0));
-  Statement forget{database_, "DELETE FROM run WHERE task = ?1 AND started < ?2"};
+  Statement prune{database_, "DELETE FROM run WHERE task = ?1 AND started < ?2"};
   Transaction transaction{database_};
   for (const std::string& task : known) {
     if (tasks.contains(task)) continue;
-    forget.bind(0, task);
-    forget.bind(1, milliseconds(before));
-    forget.run();
+    prune.bind(0, task);
+    prune.bind(1, milliseconds(before));
+    prune.run();
   }
   transaction.commit();
 }

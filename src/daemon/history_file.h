@@ -1,4 +1,4 @@
-// The history as a file: its table, and how runs are written to it and read.
+// The history file: its table, and how runs are written and read.
 #pragma once
 
 #include <cstddef>
@@ -18,37 +18,38 @@
 
 namespace dutiful {
 
-// Open to write; made where there is none. Everything here throws DatabaseError.
+// The file, open for writing; it is created if it does not exist. Throws DatabaseError.
 class HistoryFile {
  public:
-  // Throws FileError for a link, and for a file of another user.
+  // Also throws FileError if the file is a link or belongs to another user.
   explicit HistoryFile(const std::string& path);
 
-  // Whether the path still leads to it. Where somebody has removed or replaced it, nobody would
-  // find what is written.
+  // Whether the path still leads to this file. If the file was removed or replaced, no reader would
+  // find the runs that are written to it.
   [[nodiscard]] bool is_there() const;
-  // Lets go of a log that a file which is put in its place could be taken to have.
+  // Truncates the log (WAL), because SQLite would take it for the log of a file that replaced this
+  // one.
   void abandon() noexcept;
 
   [[nodiscard]] bool has(const HistoryEntry& entry) const;
-  // Adds them, and keeps so many of each task. An interrupted run that is there already stays as it
-  // is.
+  // Adds the runs, and keeps the newest `runs_max` of each task. An interrupted run that the file
+  // already has is left as it is.
   void write(const std::list<HistoryEntry>& entries, std::size_t runs_max);
 
-  // Forgets what other tasks did before that instant.
-  void forget_others(const std::set<std::string, std::less<>>& tasks, Instant before);
+  // Deletes the runs that started before that instant, except those of these tasks.
+  void prune_removed(const std::set<std::string, std::less<>>& tasks, Instant before);
 
  private:
   void insert(const HistoryEntry& entry);
 
-  std::optional<FileIdentity> identity_;  // from before it is opened
+  std::optional<FileIdentity> identity_;  // determined before the file is opened
   Database database_;
   std::optional<Statement> insert_;
   std::optional<Statement> trim_;
 };
 
-// The newest runs in a file that is there, newest first: of one task or of all. Throws HistoryError
-// where a run is none that dutiful wrote, and DatabaseError.
+// The newest runs of one task or of all in an existing file, newest first. Throws HistoryError if a
+// row cannot be one that dutiful wrote, and DatabaseError.
 [[nodiscard]] std::vector<HistoryEntry> read_history_file(const std::string& path,
                                                           const std::optional<std::string>& task,
                                                           std::size_t count);

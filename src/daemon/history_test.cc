@@ -30,53 +30,55 @@ HistoryEntry entry(const std::string& task, std::uint32_t attempt, std::size_t o
   return entry;
 }
 
-TEST(History, loses_the_oldest_where_too_many_bytes_wait) {
+TEST(History, loses_the_oldest_runs_if_too_many_bytes_wait) {
   const TemporaryDirectory directory;
   const std::string state = directory.file("state.db");
-  std::filesystem::create_directory(history_of(state));  // cannot be written, at first
-  std::binary_semaphore held_up{0};
-  std::binary_semaphore go_on{0};
+  std::filesystem::create_directory(history_of(state));  // cannot be written yet
+  std::binary_semaphore blocked{0};
+  std::binary_semaphore resume{0};
   HistoryRecovery recovery{};
   {
-    HistoryWriter writer{{.state = state,
-                          .on_failure =
-                              [&](const HistoryFailure&) {
-                                held_up.release();
-                                go_on.acquire();
-                              },
-                          .on_recovery = [&](const HistoryRecovery& told) { recovery = told; }}};
+    HistoryWriter writer{
+        {.state = state,
+         .on_failure =
+             [&](const HistoryFailure&) {
+               blocked.release();
+               resume.acquire();
+             },
+         .on_recovery = [&](const HistoryRecovery& reported) { recovery = reported; }}};
     writer.add(entry("a", 1));
-    held_up.acquire();
+    blocked.acquire();
     for (std::uint32_t attempt = 2; attempt <= 40; ++attempt) {
       writer.add(entry("a", attempt, 1024UL * 1024));
     }
     std::filesystem::remove(history_of(state));
-    go_on.release();
+    resume.release();
   }
 
   const auto entries = read_history({.state = state, .count = 100});
-  ASSERT_EQ(entries.size(), 15U);  // of a little more than 1 MiB, below 16 MiB
+  ASSERT_EQ(entries.size(), 15U);  // of a little more than 1 MiB each, so less than 16 MiB
   EXPECT_EQ(entries.front().result.run.attempt, 40U);
   EXPECT_EQ(entries.back().result.run.attempt, 26U);
   EXPECT_EQ(recovery.written, 15U);
   EXPECT_EQ(recovery.lost, 25U);
 }
 
-// A writer whose history cannot be opened: a directory has its name.
-class InTheWay {
+// A writer whose history cannot be opened, because a directory has its name.
+class BlockedHistory {
  public:
-  InTheWay() {
+  BlockedHistory() {
     std::filesystem::create_directory(path);
     writer.emplace(HistoryWriter::Options{
         .state = state,
         .on_failure =
-            [this](const HistoryFailure& told) {
-              failures.push_back(told);
+            [this](const HistoryFailure& reported) {
+              failures.push_back(reported);
               failed.release();
             },
-        .on_recovery = [this](const HistoryRecovery& told) { recoveries.push_back(told); }});
+        .on_recovery =
+            [this](const HistoryRecovery& reported) { recoveries.push_back(reported); }});
   }
-  // Adds that many runs, and waits until it was told that they cannot be written.
+  // Adds that many runs, and waits until the writer reports that they cannot be written.
   void add_and_fail(std::uint32_t count) {
     for (std::uint32_t attempt = 1; attempt <= count; ++attempt) writer->add(entry("a", attempt));
     failed.acquire();
@@ -86,54 +88,54 @@ class InTheWay {
   const std::string state = directory.file("state.db");
   const std::string path = history_of(state);
   std::counting_semaphore<> failed{0};
-  // To be looked at when the writer has ended.
+  // To be read after the writer has ended.
   std::vector<HistoryFailure> failures;
   std::vector<HistoryRecovery> recoveries;
   std::optional<HistoryWriter> writer;
 };
 
 TEST(History, keeps_runs_in_memory_until_it_can_be_written) {
-  InTheWay under;
-  under.add_and_fail(20);
-  std::filesystem::remove(under.path);
-  // It tries again by itself.
-  while (read_history({.state = under.state}).empty()) std::this_thread::yield();
-  under.writer.reset();
+  BlockedHistory history;
+  history.add_and_fail(20);
+  std::filesystem::remove(history.path);
+  // The writer retries on its own.
+  while (read_history({.state = history.state}).empty()) std::this_thread::yield();
+  history.writer.reset();
 
-  const auto entries = read_history({.state = under.state});
+  const auto entries = read_history({.state = history.state});
   ASSERT_EQ(entries.size(), 20U);
   EXPECT_EQ(entries.front().result.run.attempt, 20U);
   EXPECT_EQ(entries.back().result.run.attempt, 1U);
-  ASSERT_EQ(under.failures.size(), 1U);
-  EXPECT_THAT(under.failures[0].error, testing::HasSubstr("is a directory; move it away"));
-  EXPECT_EQ(under.failures[0].lost, 0U);
-  EXPECT_TRUE(under.failures[0].next_try.has_value());
-  ASSERT_EQ(under.recoveries.size(), 1U);
-  EXPECT_EQ(under.recoveries[0].written, 20U);
-  EXPECT_EQ(under.recoveries[0].lost, 0U);
+  ASSERT_EQ(history.failures.size(), 1U);
+  EXPECT_THAT(history.failures[0].error, testing::HasSubstr("is a directory; move it away"));
+  EXPECT_EQ(history.failures[0].lost, 0U);
+  EXPECT_TRUE(history.failures[0].next_try.has_value());
+  ASSERT_EQ(history.recoveries.size(), 1U);
+  EXPECT_EQ(history.recoveries[0].written, 20U);
+  EXPECT_EQ(history.recoveries[0].lost, 0U);
 }
 
 TEST(History, tries_once_more_when_its_writer_ends) {
-  InTheWay under;
-  under.add_and_fail(3);
-  std::filesystem::remove(under.path);
-  under.writer.reset();
-  EXPECT_EQ(read_history({.state = under.state}).size(), 3U);
+  BlockedHistory history;
+  history.add_and_fail(3);
+  std::filesystem::remove(history.path);
+  history.writer.reset();
+  EXPECT_EQ(read_history({.state = history.state}).size(), 3U);
 }
 
-TEST(History, tells_how_many_runs_are_lost_when_its_writer_ends) {
-  InTheWay under;
-  under.add_and_fail(3);
-  under.writer->add(entry("a", 4));
-  under.writer.reset();
-  ASSERT_EQ(under.failures.size(), 2U);
-  EXPECT_EQ(under.failures[1].lost, 4U);
-  EXPECT_EQ(under.failures[1].waiting, 0U);
-  EXPECT_FALSE(under.failures[1].next_try.has_value());
-  EXPECT_TRUE(under.recoveries.empty());
+TEST(History, reports_how_many_runs_are_lost_when_its_writer_ends) {
+  BlockedHistory history;
+  history.add_and_fail(3);
+  history.writer->add(entry("a", 4));
+  history.writer.reset();
+  ASSERT_EQ(history.failures.size(), 2U);
+  EXPECT_EQ(history.failures[1].lost, 4U);
+  EXPECT_EQ(history.failures[1].waiting, 0U);
+  EXPECT_FALSE(history.failures[1].next_try.has_value());
+  EXPECT_TRUE(history.recoveries.empty());
 }
 
-TEST(History, says_that_too_many_files_are_open) {
+TEST(History, reports_that_too_many_files_are_open) {
   const TemporaryDirectory directory;
   HistoryFailure last{};
   rlimit limit{};
@@ -142,7 +144,7 @@ TEST(History, says_that_too_many_files_are_open) {
   ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
   {
     HistoryWriter writer{{.state = directory.file("state.db"),
-                          .on_failure = [&](const HistoryFailure& told) { last = told; }}};
+                          .on_failure = [&](const HistoryFailure& reported) { last = reported; }}};
     writer.add(entry("a", 1));
   }
   ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &limit), 0);
@@ -150,10 +152,10 @@ TEST(History, says_that_too_many_files_are_open) {
   EXPECT_THAT(last.error, testing::HasSubstr("too many files are open"));
 }
 
-TEST(History, forgets_tasks_that_are_gone_and_only_what_is_old) {
+TEST(History, prunes_only_the_old_runs_of_removed_tasks) {
   const TemporaryDirectory directory;
   const std::string state = directory.file("state.db");
-  const auto old = [](const std::string& task) { return entry(task, 1); };  // of 1970
+  const auto old = [](const std::string& task) { return entry(task, 1); };  // from 1970
   const auto recent = [](const std::string& task) {
     HistoryEntry made = entry(task, 2);
     made.result.run.started = at("2025-03-01T00:00:00Z");
@@ -161,7 +163,7 @@ TEST(History, forgets_tasks_that_are_gone_and_only_what_is_old) {
   };
   {
     HistoryWriter writer{{.state = state}};
-    writer.forget_others({"none"}, at("2025-03-01T00:00:00Z"));
+    writer.prune_removed({"none"}, at("2025-03-01T00:00:00Z"));
   }
   EXPECT_FALSE(std::filesystem::exists(history_of(state)));
   {
@@ -173,7 +175,7 @@ TEST(History, forgets_tasks_that_are_gone_and_only_what_is_old) {
   }
   {
     HistoryWriter writer{{.state = state}};
-    writer.forget_others({"kept", "new"}, at("2025-03-01T00:00:00Z"));
+    writer.prune_removed({"kept", "new"}, at("2025-03-01T00:00:00Z"));
   }
   EXPECT_EQ(read_history({.state = state, .task = "kept"}).size(), 2U);
   const auto gone = read_history({.state = state, .task = "gone"});
@@ -181,7 +183,7 @@ TEST(History, forgets_tasks_that_are_gone_and_only_what_is_old) {
   EXPECT_EQ(gone[0].result.run.attempt, 2U);
 }
 
-TEST(History, is_one_by_whatever_link_the_state_is_reached) {
+TEST(History, is_the_same_through_a_link_to_the_state) {
   const TemporaryDirectory directory;
   const std::string state = directory.file("state.db");
   const std::string link = directory.file("link.db");
@@ -192,7 +194,7 @@ TEST(History, is_one_by_whatever_link_the_state_is_reached) {
   EXPECT_EQ(read_history({.state = link}).size(), 1U);
 }
 
-TEST(History, that_is_damaged_may_be_deleted) {
+TEST(History, reports_damage_and_what_to_do) {
   const TemporaryDirectory directory;
   const std::string state = directory.file("state.db");
   { HistoryWriter{{.state = state}}.add(entry("a", 1)); }
@@ -204,29 +206,30 @@ TEST(History, that_is_damaged_may_be_deleted) {
     sqlite3_close(database);
   };
   const auto damage_file = [&] { std::ofstream{history_of(state)} << std::string(5000, 'x'); };
-  const auto is_told =
+  const auto is_reported =
       testing::AllOf(testing::StartsWith("The history \"" + history_of(state) + "\" is damaged"),
-                     testing::HasSubstr("may be deleted, and a new one begins"));
+                     testing::HasSubstr("delete it or move it away"));
   for (const auto& damage : {std::function<void()>{damage_table}, {damage_file}}) {
     damage();
     try {
       (void)read_history({.state = state});
       ADD_FAILURE() << "it was read";
     } catch (const HistoryError& error) {
-      EXPECT_THAT(error.what(), is_told);
+      EXPECT_THAT(error.what(), is_reported);
     }
   }
   std::string reported;
   {
-    HistoryWriter writer{
-        {.state = state, .on_failure = [&](const HistoryFailure& told) { reported = told.error; }}};
+    HistoryWriter writer{{.state = state, .on_failure = [&](const HistoryFailure& failure) {
+                            reported = failure.error;
+                          }}};
     writer.add(entry("a", 1));
   }
-  EXPECT_THAT(reported, is_told);
+  EXPECT_THAT(reported, is_reported);
 }
 
-// X4: the view has no last row.
-TEST(History, of_another_program_is_not_run) {
+// X4: the view has infinitely many rows.
+TEST(History, rejects_a_view_in_place_of_its_table) {
   const TemporaryDirectory directory;
   const std::string state = directory.file("state.db");
   { HistoryWriter{{.state = state}}.add(entry("a", 1)); }
@@ -241,14 +244,14 @@ TEST(History, of_another_program_is_not_run) {
   EXPECT_THROW((void)read_history({.state = state}), HistoryError);
 }
 
-// A writer that has its file open, with a run in it.
-class UnderWriter {
+// A writer that has its file open, with one run in it.
+class OpenHistory {
  public:
-  UnderWriter() {
+  OpenHistory() {
     writer->add(entry("a", 1));
     while (attempts().empty()) std::this_thread::yield();
   }
-  // Has one more run written, and ends the writer.
+  // Adds one more run, and ends the writer.
   void add_last(std::uint32_t attempt) {
     writer->add(entry("a", attempt));
     writer.reset();
@@ -269,65 +272,65 @@ class UnderWriter {
   std::counting_semaphore<> failed{0};
   std::optional<HistoryWriter> writer{
       std::in_place,
-      HistoryWriter::Options{.state = state, .on_failure = [this](const HistoryFailure& told) {
-                               reported = told.error;
+      HistoryWriter::Options{.state = state, .on_failure = [this](const HistoryFailure& failure) {
+                               reported = failure.error;
                                failed.release();
                              }}};
 };
 
-TEST(History, that_was_removed_under_its_writer_begins_anew) {
+TEST(History, starts_anew_if_its_file_was_removed) {
   for (const bool with_log : {false, true}) {
-    UnderWriter under;
-    std::filesystem::remove(under.path);
+    OpenHistory history;
+    std::filesystem::remove(history.path);
     if (with_log) {
-      std::filesystem::remove(under.path + "-wal");
-      std::filesystem::remove(under.path + "-shm");
+      std::filesystem::remove(history.path + "-wal");
+      std::filesystem::remove(history.path + "-shm");
     }
-    under.add_last(2);
-    EXPECT_THAT(under.attempts(), testing::ElementsAre(2));
-    EXPECT_EQ(under.reported, "");
+    history.add_last(2);
+    EXPECT_THAT(history.attempts(), testing::ElementsAre(2));
+    EXPECT_EQ(history.reported, "");
   }
 }
 
-TEST(History, that_was_replaced_under_its_writer_goes_on_in_the_other) {
+TEST(History, continues_in_a_history_that_replaced_its_file) {
   const TemporaryDirectory elsewhere;
   const std::string other = elsewhere.file("state.db");
   { HistoryWriter{{.state = other}}.add(entry("a", 7)); }
-  UnderWriter under;
-  std::filesystem::rename(history_of(other), under.path);  // beside the log of the one before
-  under.add_last(2);
-  EXPECT_THAT(under.attempts(), testing::ElementsAre(2, 7));
-  EXPECT_EQ(under.reported, "");
+  OpenHistory history;
+  std::filesystem::rename(history_of(other), history.path);  // beside the log of the old file
+  history.add_last(2);
+  EXPECT_THAT(history.attempts(), testing::ElementsAre(2, 7));
+  EXPECT_EQ(history.reported, "");
 }
 
-TEST(History, that_was_replaced_by_something_else_is_told) {
-  UnderWriter under;
-  std::filesystem::remove(under.path);
-  std::ofstream{under.path} << std::string(5000, 'x');
-  under.add_last(2);
-  EXPECT_THAT(under.reported, testing::HasSubstr("is damaged"));
+TEST(History, reports_a_file_of_another_kind_that_replaced_it) {
+  OpenHistory history;
+  std::filesystem::remove(history.path);
+  std::ofstream{history.path} << std::string(5000, 'x');
+  history.add_last(2);
+  EXPECT_THAT(history.reported, testing::HasSubstr("is damaged"));
 }
 
-// The disk may fail so late that nobody can say whether a transaction has happened: here it has, as
-// far as the next try can see.
-TEST(History, does_not_write_twice_what_a_failed_transaction_has_written) {
+// If the disk fails late, it is unknown whether a transaction was committed. Here the next try
+// finds that it was.
+TEST(History, does_not_write_runs_again_that_a_failed_transaction_has_written) {
   const TemporaryDirectory elsewhere;
   const std::string other = elsewhere.file("state.db");
   { HistoryWriter{{.state = other}}.add(entry("a", 2)); }
-  UnderWriter under;
+  OpenHistory history;
   {
     const WriteFault fault;
-    under.writer->add(entry("a", 2));
-    under.failed.acquire();
-    for (const char* beside : {"-wal", "-shm"}) std::filesystem::remove(under.path + beside);
-    std::filesystem::rename(history_of(other), under.path);
+    history.writer->add(entry("a", 2));
+    history.failed.acquire();
+    for (const char* beside : {"-wal", "-shm"}) std::filesystem::remove(history.path + beside);
+    std::filesystem::rename(history_of(other), history.path);
   }
-  under.add_last(3);
-  EXPECT_THAT(under.attempts(), testing::ElementsAre(3, 2));
+  history.add_last(3);
+  EXPECT_THAT(history.attempts(), testing::ElementsAre(3, 2));
 }
 
-// Whoever looks while it is being made, in another process, finds no runs in it or the first.
-TEST(History, that_is_being_made_is_read_as_one_without_runs) {
+// A reader in another process, while the file is being created, finds no run or the first one.
+TEST(History, reads_as_empty_while_its_file_is_being_created) {
   const TemporaryDirectory directory;
   for (int round = 0; round < 50; ++round) {
     SCOPED_TRACE(round);
@@ -342,7 +345,7 @@ TEST(History, that_is_being_made_is_read_as_one_without_runs) {
     bool has_ended = false;
     std::size_t runs = 0;
     while (runs == 0 && trouble.empty() && !has_ended) {
-      has_ended = waitpid(maker, nullptr, WNOHANG) == maker;  // once more after that
+      has_ended = waitpid(maker, nullptr, WNOHANG) == maker;  // reads once more after that
       try {
         runs = read_history({.state = state}).size();
       } catch (const HistoryError& error) {
@@ -355,7 +358,7 @@ TEST(History, that_is_being_made_is_read_as_one_without_runs) {
   }
 }
 
-HistoryEntry run(Reason reason, HistoryEntry::End end = HistoryEntry::End::told) {
+HistoryEntry run(Reason reason, HistoryEntry::End end = HistoryEntry::End::recorded) {
   HistoryEntry made = entry("a", 1);
   made.result.run.reason = reason;
   made.result.run.pulse = at("2025-03-03T10:00:00Z");
@@ -371,8 +374,8 @@ TEST(History, counts_lateness_from_when_the_run_should_have_started) {
   EXPECT_EQ(lateness_of(run(Reason::cron)), 2min);
   EXPECT_EQ(lateness_of(run(Reason::retry)), 2min);
   EXPECT_EQ(lateness_of(run(Reason::orphan)), 7min);        // since its pulse
-  EXPECT_EQ(lateness_of(run(Reason::boot)), std::nullopt);  // it was not there at its minute
-  // Of one that has not ended, only the pulse is recorded.
+  EXPECT_EQ(lateness_of(run(Reason::boot)), std::nullopt);  // the task did not exist at its minute
+  // If the end of a run is not recorded, only its pulse is known.
   EXPECT_EQ(lateness_of(run(Reason::cron, End::interrupted)), 7min);
   EXPECT_EQ(lateness_of(run(Reason::boot, End::none)), std::nullopt);
   HistoryEntry unknown = run(Reason::cron, End::none);
@@ -380,7 +383,7 @@ TEST(History, counts_lateness_from_when_the_run_should_have_started) {
   EXPECT_EQ(lateness_of(unknown), std::nullopt);
 }
 
-TEST(History, keeps_a_run_that_was_interrupted_once) {
+TEST(History, keeps_an_interrupted_run_only_once) {
   const TemporaryDirectory directory;
   const std::string state = directory.file("state.db");
   TaskStatus task{.name = "a",
@@ -390,12 +393,12 @@ TEST(History, keeps_a_run_that_was_interrupted_once) {
                   .pulse = at("2025-03-03T10:00:00Z"),
                   .last_attempt = at("2025-03-03T10:07:00Z")};
   const Instant now = at("2025-03-03T12:00:00Z");
-  for (int kills = 0; kills < 2; ++kills) {  // the second before it was started again
+  for (int kills = 0; kills < 2; ++kills) {  // the second kill before the run was restarted
     HistoryWriter writer{{.state = state}};
     writer.add(unfinished_run(task, now).value());
   }
   task.attempt = 2;
-  task.reason.reset();  // the record does not tell why it started
+  task.reason.reset();  // the record does not say why it started
   task.last_attempt = at("2025-03-03T11:00:00Z");
   {
     HistoryWriter writer{{.state = state}};
@@ -405,7 +408,7 @@ TEST(History, keeps_a_run_that_was_interrupted_once) {
 
   const auto entries = read_history({.state = state});
   ASSERT_EQ(entries.size(), 3U);
-  EXPECT_EQ(entries[0].end, HistoryEntry::End::told);
+  EXPECT_EQ(entries[0].end, HistoryEntry::End::recorded);
   EXPECT_EQ(entries[1].end, HistoryEntry::End::interrupted);
   EXPECT_EQ(entries[1].result.run.attempt, 2U);
   EXPECT_FALSE(entries[1].reason_known);
@@ -415,7 +418,7 @@ TEST(History, keeps_a_run_that_was_interrupted_once) {
   EXPECT_EQ(entries[2].result.run.started, at("2025-03-03T10:07:00Z"));
 }
 
-TEST(History, shows_of_a_task_what_its_record_says_is_not_over) {
+TEST(History, shows_a_run_that_has_not_ended_according_to_the_record) {
   const Instant now = at("2025-03-03T12:00:00Z");
   TaskStatus task{.name = "a",
                   .state = TaskStatus::State::running,
@@ -427,16 +430,16 @@ TEST(History, shows_of_a_task_what_its_record_says_is_not_over) {
   EXPECT_EQ(run->end, HistoryEntry::End::none);
   EXPECT_EQ(run->result.duration, std::chrono::minutes{1});
   EXPECT_FALSE(run->to_be_restarted);
-  for (const auto over : {TaskStatus::State::awaiting_run, TaskStatus::State::awaiting_retry}) {
-    task.state = over;
+  for (const auto ended : {TaskStatus::State::awaiting_run, TaskStatus::State::awaiting_retry}) {
+    task.state = ended;
     EXPECT_FALSE(unfinished_run(task, now));
   }
 }
 
-TEST(History, keeps_a_run_where_the_memory_runs_out_for_a_moment) {
+TEST(History, keeps_a_run_if_memory_runs_out_for_a_moment) {
   const SpareAllocations ours;
   bool was_hit = true;
-  int told = 0;
+  int reports = 0;
   for (std::uint64_t n = 1; was_hit; ++n) {
     SCOPED_TRACE(n);
     const TemporaryDirectory directory;
@@ -445,7 +448,7 @@ TEST(History, keeps_a_run_where_the_memory_runs_out_for_a_moment) {
     {
       HistoryWriter writer{{.state = state, .on_failure = [&](const HistoryFailure& failure) {
                               lost += failure.lost;
-                              ++told;
+                              ++reports;
                             }}};
       fail_allocation(n);
       writer.add(entry("a task with a name too long for a short string", 1));
@@ -454,7 +457,7 @@ TEST(History, keeps_a_run_where_the_memory_runs_out_for_a_moment) {
     fail_allocation(0);
     EXPECT_EQ(read_history({.state = state}).size() + lost, 1U);
   }
-  EXPECT_GT(told, 3);
+  EXPECT_GT(reports, 3);
 }
 
 }  // namespace

@@ -39,7 +39,7 @@ LoadedTasks::LoadedTasks(std::string file, std::string state, Calendar calendar,
 
 void LoadedTasks::replace(const std::vector<TaskDefinition>& tasks, Instant now) {
   for (const TaskChange& change : find_changes(tasks_, tasks)) log_.report(event_of(change));
-  warnings_.end();  // they refer to the tasks that go
+  warnings_.end();  // they refer to the old tasks
   tasks_ = tasks;
   warnings_.begin(tasks_, calendar_, now);
   log_.report(event::TaskFileLoaded{

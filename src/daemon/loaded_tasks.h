@@ -1,4 +1,4 @@
-// The tasks that the daemon runs, and what it reports when it loads others.
+// The tasks that the daemon runs, and the events that it reports when it loads a new list.
 #pragma once
 
 #include <functional>
@@ -20,8 +20,8 @@ class LoadedTasks {
   // The log must outlive this.
   LoadedTasks(std::string file, std::string state, Calendar calendar, EventLog& log);
 
-  // Reports what is new about these tasks: TaskChanged, TaskFileLoaded and, step by step, the
-  // warnings of `dutiful check`.
+  // Replaces the tasks, and reports TaskChanged for each changed task, TaskFileLoaded and, step by
+  // step, the warnings of `dutiful check`.
   void replace(const std::vector<TaskDefinition>& tasks, Instant now);
 
   [[nodiscard]] bool empty() const { return tasks_.empty(); }

@@ -7,9 +7,8 @@
 
 namespace dutiful {
 
-// The time that the zone's clocks show: 2026-10-25 01:30:00. A time that they show twice, because
-// they are set back, carries its UTC offset: 2026-10-25 02:30:00 +01:00. So no text means two
-// instants.
+// The local time of the zone: 2026-10-25 01:30:00. A time that occurs twice, because the clocks are
+// set back, carries its UTC offset: 2026-10-25 02:30:00 +01:00. So every text is unambiguous.
 [[nodiscard]] std::string local_text(Instant instant, const Zone& zone);
 
 }  // namespace dutiful

@@ -7,13 +7,13 @@
 namespace dutiful {
 namespace {
 
-TEST(LocalTime, is_what_the_clocks_show) {
+TEST(LocalTime, is_the_time_in_the_zone) {
   EXPECT_EQ(local_text(at("2026-07-01T10:00:00.999Z"), Zone::load("Europe/Berlin")),
             "2026-07-01 12:00:00");
   EXPECT_EQ(local_text(at("2026-01-01T00:00:00Z"), Zone::utc()), "2026-01-01 00:00:00");
 }
 
-TEST(LocalTime, carries_its_offset_if_the_clocks_show_it_twice) {
+TEST(LocalTime, carries_its_offset_if_it_is_repeated) {
   const Zone berlin = Zone::load("Europe/Berlin");
   EXPECT_EQ(local_text(at("2026-10-24T23:59:59.999Z"), berlin), "2026-10-25 01:59:59");
   EXPECT_EQ(local_text(at("2026-10-25T00:00:00Z"), berlin), "2026-10-25 02:00:00 +02:00");
@@ -23,7 +23,7 @@ TEST(LocalTime, carries_its_offset_if_the_clocks_show_it_twice) {
   EXPECT_EQ(local_text(at("2026-10-25T02:00:00Z"), berlin), "2026-10-25 03:00:00");
 }
 
-TEST(LocalTime, carries_no_offset_if_the_clocks_jump) {
+TEST(LocalTime, carries_no_offset_around_a_gap) {
   const Zone berlin = Zone::load("Europe/Berlin");
   EXPECT_EQ(local_text(at("2026-03-29T00:59:59Z"), berlin), "2026-03-29 01:59:59");
   EXPECT_EQ(local_text(at("2026-03-29T01:00:00Z"), berlin), "2026-03-29 03:00:00");

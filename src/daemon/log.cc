@@ -22,8 +22,8 @@ constexpr std::size_t output_max = 1024UL * 1024;
 
 }  // namespace
 
-Log::Log(int descriptor, TellDropped tell_dropped, Farewell farewell)
-    : descriptor_(descriptor), tell_dropped_(std::move(tell_dropped)), farewell_(farewell) {
+Log::Log(int descriptor, FormatDropped format_dropped, CloseTimeouts timeouts)
+    : descriptor_(descriptor), format_dropped_(std::move(format_dropped)), timeouts_(timeouts) {
   batch_.reserve(PIPE_BUF);
   thread_ = std::thread{[this] { loop(); }};
 }
@@ -31,7 +31,7 @@ Log::Log(int descriptor, TellDropped tell_dropped, Farewell farewell)
 Log::~Log() {
   {
     const Lock lock{mutex_};
-    end_ = Steady::now() + farewell_.time_max;
+    deadline_ = Steady::now() + timeouts_.total_max;
     ending_ = true;
   }
   changed_.notify_one();
@@ -52,8 +52,8 @@ void Log::write(std::string line) noexcept {
   changed_.notify_one();
 }
 
-// Whether there is room for a line; if not, it is dropped. Once it was full, there is none before
-// there is for many: each gap is told by a line of its own.
+// Whether there is room for a line; if not, the line is dropped. After the room has run out, no
+// line is admitted until half of it is free, because each gap costs another line.
 bool Log::admit_output() noexcept {
   const Lock lock{mutex_};
   if (output_size_ >= output_max) output_is_full_ = true;
@@ -94,28 +94,28 @@ void Log::drop_first() {
   (lines_.empty() ? dropped_ : lines_.front().dropped) += count;
 }
 
-// The first line, or what tells of those that are missing before it; nothing when all is written.
+// The first line, or a line that reports those missing before it; empty when all are written.
 std::string Log::next_text() noexcept {
   std::size_t& missing = lines_.empty() ? dropped_ : lines_.front().dropped;
   if (missing > 0) {
     try {
-      std::string text = tell_dropped_(missing) + '\n';
+      std::string text = format_dropped_(missing) + '\n';
       missing = 0;
       return text;
     } catch (const std::exception&) {
-      if (lines_.empty()) return {};  // there is nobody left to tell
-      const std::size_t untold = std::exchange(missing, 0);
+      if (lines_.empty()) return {};  // the log ends here, and the count is lost
+      const std::size_t unreported = std::exchange(missing, 0);
       std::string text = take_first().text;
-      (lines_.empty() ? dropped_ : lines_.front().dropped) += untold;
+      (lines_.empty() ? dropped_ : lines_.front().dropped) += unreported;
       return text;
     }
   }
   return lines_.empty() ? std::string{} : take_first().text;
 }
 
-// Takes no memory that it cannot do without: there may be none.
+// Allocates as little as possible, because memory may have run out.
 void Log::loop() noexcept {
-  sigset_t all;  // also SIGPIPE: a reader that goes away is no reason to end
+  sigset_t all;  // also SIGPIPE: the daemon survives the end of the reader
   sigfillset(&all);
   pthread_sigmask(SIG_BLOCK, &all, nullptr);
   Lock lock{mutex_};
@@ -138,15 +138,15 @@ void Log::loop() noexcept {
   }
 }
 
-// False where nobody reads it.
+// False if nobody reads it in time.
 bool Log::put(std::string_view text) {
   while (!text.empty()) {
     if (!await_reader()) return false;
-    // No more than a pipe takes at once when it says that it is ready.
+    // No more than a pipe that is ready takes without blocking.
     const ssize_t size =
         ::write(descriptor_, text.data(), std::min<std::size_t>(text.size(), PIPE_BUF));
     if (size < 0 && (errno == EINTR || errno == EAGAIN)) continue;
-    if (size < 0) return true;  // it is lost, and the next line may fare better
+    if (size < 0) return true;  // the line is lost; the next one may succeed
     text.remove_prefix(static_cast<std::size_t>(size));
   }
   return true;
@@ -157,14 +157,14 @@ bool Log::await_reader() {
                                  {.fd = bell_.descriptor(), .events = POLLIN, .revents = 0}}};
   (void)poll(waiting.data(), waiting.size(), -1);
   if (waiting[0].revents != 0) return true;
-  return poll(waiting.data(), 1, static_cast<int>(patience().count())) > 0;
+  return poll(waiting.data(), 1, static_cast<int>(reader_timeout().count())) > 0;
 }
 
-// With a reader, at the end.
-milliseconds Log::patience() {
+// How long the thread may still wait for a reader, once the destructor runs.
+milliseconds Log::reader_timeout() {
   const Lock lock{mutex_};
-  const auto left = std::chrono::ceil<milliseconds>(end_ - Steady::now());
-  return std::clamp(left, milliseconds::zero(), farewell_.silence_max);
+  const auto left = std::chrono::ceil<milliseconds>(deadline_ - Steady::now());
+  return std::clamp(left, milliseconds::zero(), timeouts_.idle_max);
 }
 
 }  // namespace dutiful

@@ -1,4 +1,4 @@
-// Lines for whoever watches the daemon.
+// Writes the lines of the log without blocking the daemon.
 #pragma once
 
 #include <chrono>
@@ -15,33 +15,35 @@
 
 namespace dutiful {
 
-// Writes lines to a descriptor from a thread of its own: a terminal that is paused, or a pipe that
-// nobody reads, holds up nobody. What cannot be kept meanwhile is counted and told of in its place.
-// Safe to use from any thread.
+// Writes lines to a descriptor in its own thread, so that a paused terminal, or a pipe that nobody
+// reads, blocks no other thread. Lines that cannot be kept meanwhile are counted, and a line in
+// their place reports the number. Safe to use from any thread.
 //
-// Lines come out in the order in which they came in. What commands write is dropped first: of it no
-// more than 1 MiB waits, so that a record has little before it. Of the records the last 8 MiB wait:
-// when somebody reads again, the end of the story is there.
+// Lines keep their order. The output of commands is dropped first: at most 1 MiB of it waits, so
+// that a record does not wait long behind it. Of the records, the last 8 MiB wait: a reader that
+// continues after a pause finds the most recent ones.
 class Log {
  public:
-  // The line that says how many are missing before the next.
-  using TellDropped = std::function<std::string(std::size_t count)>;
-  // How long the end waits for a reader.
-  struct Farewell {
-    std::chrono::milliseconds silence_max{1'000};  // that takes nothing
-    std::chrono::milliseconds time_max{10'000};    // that is slow
+  // Makes the line that reports how many lines are missing before the next one.
+  using FormatDropped = std::function<std::string(std::size_t count)>;
+  // How long the destructor waits for a reader.
+  struct CloseTimeouts {
+    std::chrono::milliseconds idle_max{1'000};    // that reads nothing
+    std::chrono::milliseconds total_max{10'000};  // that is slow
   };
-  Log(int descriptor, TellDropped tell_dropped) : Log(descriptor, std::move(tell_dropped), {}) {}
-  Log(int descriptor, TellDropped tell_dropped, Farewell farewell);
-  // Writes what is left, if somebody reads it.
+  Log(int descriptor, FormatDropped format_dropped)
+      : Log(descriptor, std::move(format_dropped), {}) {}
+  Log(int descriptor, FormatDropped format_dropped, CloseTimeouts timeouts);
+  // Writes the waiting lines, if they are read in time.
   ~Log();
   Log(const Log&) = delete;
   Log& operator=(const Log&) = delete;
 
-  // A record. The line comes without its newline. One that there is no memory for is dropped.
+  // Writes a record, given without its newline. If memory runs out, the line is dropped and
+  // counted.
   void write(std::string line) noexcept;
 
-  // What a command wrote. The line is made only if there is room for it.
+  // Writes a line of a command's output. The line is made only if there is room for it.
   template <typename MakeLine>
   void write_output(const MakeLine& make_line) noexcept {
     if (!admit_output()) return;
@@ -58,7 +60,7 @@ class Log {
   struct Line {
     std::string text;
     Kind kind;
-    std::size_t dropped;  // before it
+    std::size_t dropped;  // lines before it
   };
 
   static std::size_t size_of(const Line& line) { return line.text.size() + sizeof line; }
@@ -76,13 +78,13 @@ class Log {
   void loop() noexcept;
   bool put(std::string_view text);
   bool await_reader();
-  std::chrono::milliseconds patience();
+  std::chrono::milliseconds reader_timeout();
 
   const int descriptor_;
-  const TellDropped tell_dropped_;
-  const Farewell farewell_;
-  Bell bell_;          // rings when it is to end
-  std::string batch_;  // the thread's own, with room for what a pipe takes at once
+  const FormatDropped format_dropped_;
+  const CloseTimeouts timeouts_;
+  Bell bell_;          // rings when the destructor runs
+  std::string batch_;  // used by the thread only; its capacity is what a pipe takes at once
   Mutex mutex_;
   Condition changed_;
   std::deque<Line> lines_ GUARDED_BY(mutex_);
@@ -91,7 +93,7 @@ class Log {
   bool output_is_full_ GUARDED_BY(mutex_) = false;
   std::size_t dropped_ GUARDED_BY(mutex_) = 0;  // after the last of lines_
   bool ending_ GUARDED_BY(mutex_) = false;
-  Steady::time_point end_ GUARDED_BY(mutex_);  // the latest; set before the bell rings
+  Steady::time_point deadline_ GUARDED_BY(mutex_);  // of the thread; set before the bell rings
   std::thread thread_;
 };
 

@@ -20,7 +20,7 @@
 namespace dutiful {
 namespace {
 
-// A pipe whose reading end is the test's.
+// A pipe that the test reads.
 class Pipe {
  public:
   Pipe() {
@@ -37,7 +37,7 @@ class Pipe {
   void close_writer() { close_end(1); }
   void close_reader() { close_end(0); }
 
-  // All that is written until nobody can any more. Says when it has begun to read.
+  // Reads until every writer has closed the pipe. Signals `reading` when it has begun to read.
   [[nodiscard]] std::vector<std::string> lines(std::binary_semaphore* reading = nullptr) const {
     std::string text;
     char chunk[65536];
@@ -63,7 +63,7 @@ std::string dropped(std::size_t count) {
   return "dropped " + std::to_string(count);
 }
 
-// How many lines have come or were told to be missing.
+// How many lines arrived or were reported as missing.
 std::size_t accounted_for(const std::vector<std::string>& lines) {
   std::size_t count = 0;
   for (const std::string& line : lines) {
@@ -87,7 +87,7 @@ TEST(Log, writes_every_line_once_and_in_order_whatever_its_length) {
   EXPECT_EQ(pipe.lines(), written);
 }
 
-TEST(Log, says_how_many_lines_are_missing_where_nobody_reads) {
+TEST(Log, reports_how_many_lines_are_missing_if_nobody_reads) {
   Pipe pipe;
   constexpr std::size_t total = 200;
   std::vector<std::string> seen;
@@ -96,7 +96,7 @@ TEST(Log, says_how_many_lines_are_missing_where_nobody_reads) {
   {
     Log log{pipe.writer(), dropped};
     for (std::size_t i = 0; i < total; ++i) log.write(std::string(100'000, 'x'));
-    // Who ends waits for a reader, but not for long.
+    // The destructor waits for a reader, but not for long.
     reader = std::thread{[&] { seen = pipe.lines(&reading); }};
     reading.acquire();
   }
@@ -107,7 +107,7 @@ TEST(Log, says_how_many_lines_are_missing_where_nobody_reads) {
   EXPECT_GT(seen.size(), 50U);
 }
 
-TEST(Log, keeps_records_and_drops_output_where_nobody_reads) {
+TEST(Log, keeps_records_and_drops_output_if_nobody_reads) {
   Pipe pipe;
   constexpr std::size_t records = 100;
   constexpr std::size_t output_per_record = 400;
@@ -141,8 +141,7 @@ TEST(Log, keeps_records_and_drops_output_where_nobody_reads) {
   for (std::size_t i = 0; i < records; ++i) {
     EXPECT_EQ(seen_records[i], "record " + std::to_string(i));
   }
-  // Little enough that a record does not wait long for what is before it, and what is dropped costs
-  // no more than to be counted.
+  // So little that a record does not wait long behind it. A dropped line is counted but never made.
   const auto kept = static_cast<std::size_t>(std::ranges::count_if(
       seen, [](const std::string& line) { return line.starts_with("output"); }));
   EXPECT_GT(kept, 500U);
@@ -150,7 +149,7 @@ TEST(Log, keeps_records_and_drops_output_where_nobody_reads) {
   EXPECT_EQ(made, kept);
 }
 
-TEST(Log, keeps_the_last_records_where_there_are_too_many) {
+TEST(Log, keeps_the_last_records_if_there_are_too_many) {
   Pipe pipe;
   constexpr std::size_t total = 200;
   std::vector<std::string> seen;
@@ -170,7 +169,7 @@ TEST(Log, keeps_the_last_records_where_there_are_too_many) {
   EXPECT_TRUE(seen.back().starts_with("200x")) << seen.back().substr(0, 20);
 }
 
-TEST(Log, leaves_output_in_its_place_among_the_records) {
+TEST(Log, keeps_the_order_of_output_and_records) {
   Pipe pipe;
   {
     Log log{pipe.writer(), dropped};
@@ -182,14 +181,15 @@ TEST(Log, leaves_output_in_its_place_among_the_records) {
   EXPECT_EQ(pipe.lines(), (std::vector<std::string>{"started", "output", "completed"}));
 }
 
-TEST(Log, waits_so_long_for_a_reader_and_no_longer) {
+TEST(Log, waits_for_a_reader_only_until_a_timeout) {
   using namespace std::chrono_literals;
-  for (const Log::Farewell farewell :
-       {Log::Farewell{.silence_max = 0ms}, Log::Farewell{.silence_max = 24h, .time_max = 0ms}}) {
+  for (const Log::CloseTimeouts timeouts :
+       {Log::CloseTimeouts{.idle_max = 0ms},
+        Log::CloseTimeouts{.idle_max = 24h, .total_max = 0ms}}) {
     Pipe pipe;
     {
-      Log log{pipe.writer(), dropped, farewell};
-      log.write(std::string(1'000'000, 'x'));  // which no pipe takes at once
+      Log log{pipe.writer(), dropped, timeouts};
+      log.write(std::string(1'000'000, 'x'));  // more than a pipe takes at once
     }
     pipe.close_writer();
     const auto seen = pipe.lines();
@@ -209,15 +209,15 @@ TEST(Log, survives_a_reader_that_goes_away) {
     Pipe pipe;
     pipe.close_reader();
     Log log{pipe.writer(), dropped};
-    log.write("which raises SIGPIPE");
+    log.write("this raises SIGPIPE");
   }
   sigaction(SIGPIPE, &before, nullptr);
   EXPECT_EQ(signals, 0);
 }
 
-TEST(Log, loses_no_line_untold_where_the_memory_runs_out) {
+TEST(Log, counts_every_line_that_it_loses_if_memory_runs_out) {
   const SpareAllocations ours;
-  constexpr std::size_t total = 12;  // which a pipe takes before anybody reads
+  constexpr std::size_t total = 12;  // so few that a pipe takes them unread
   bool was_hit = true;
   std::uint64_t n = 0;
   while (was_hit) {
@@ -240,7 +240,7 @@ TEST(Log, loses_no_line_untold_where_the_memory_runs_out) {
     EXPECT_EQ(accounted_for(seen), total);
     EXPECT_EQ(std::ranges::count(seen, "dropped 1"), was_hit ? 1 : 0);
   }
-  EXPECT_GT(n, total);  // a newline, at least, for each
+  EXPECT_GT(n, total);  // at least one allocation per line, for its newline
 }
 
 }  // namespace

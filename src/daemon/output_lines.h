@@ -1,4 +1,4 @@
-// Cuts what commands write into lines.
+// Splits the output of commands into lines.
 #pragma once
 
 #include <algorithm>
@@ -13,8 +13,9 @@
 
 namespace dutiful {
 
-// Long lines come in parts, so that a command that never writes a newline takes no memory. Lines of
-// two runs do not mix: what the one before left in the background may write beside the next.
+// Long lines are split, so that a command that never writes a newline does not exhaust the memory.
+// The lines of two runs are kept apart: a process that one run left in the background may write
+// during the next run.
 class OutputLines {
  public:
   using Sink = std::function<void(const std::string& task, std::string_view line)>;
@@ -33,7 +34,7 @@ class OutputLines {
     }
   }
 
-  // The run has ended, or what it left in the background: so has its last line.
+  // The run, or a process that it left in the background, has ended: completes the last line.
   void finish(const RunInfo& run) {
     const auto found = partial_.find(run.fence);
     if (found == partial_.end()) return;
@@ -44,7 +45,7 @@ class OutputLines {
  private:
   static constexpr std::size_t length_max = 4096;
   Sink sink_;
-  std::unordered_map<std::uint64_t, std::string> partial_;  // by fence, which no two runs share
+  std::unordered_map<std::uint64_t, std::string> partial_;  // by fence, which is unique to a run
 };
 
 }  // namespace dutiful

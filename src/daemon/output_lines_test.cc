@@ -17,7 +17,7 @@ RunInfo run_of(const std::string& task, std::uint64_t fence) {
           .started = Instant{}};
 }
 
-TEST(OutputLines, come_whole_however_they_were_written) {
+TEST(OutputLines, are_whole_however_they_were_written) {
   std::vector<std::string> lines;
   OutputLines output{[&](const std::string& task, std::string_view line) {
     lines.push_back(task + ':' + std::string{line});
@@ -26,7 +26,7 @@ TEST(OutputLines, come_whole_however_they_were_written) {
   output.add(a, "on");
   output.add(run_of("b", 2), "other\n");
   output.add(a, "e\n\ntw");
-  output.add(run_of("a", 3), "of the next run\n");  // beside what the first left behind
+  output.add(run_of("a", 3), "of the next run\n");  // while a process of the first run still writes
   output.add(a, "o");
   output.finish(a);
   output.finish(a);
@@ -34,7 +34,7 @@ TEST(OutputLines, come_whole_however_they_were_written) {
             (std::vector<std::string>{"b:other", "a:one", "a:", "a:of the next run", "a:two"}));
 }
 
-TEST(OutputLines, are_cut_where_they_never_end) {
+TEST(OutputLines, are_split_if_they_never_end) {
   std::size_t count = 0;
   std::size_t bytes = 0;
   OutputLines output{[&](const std::string&, std::string_view line) {

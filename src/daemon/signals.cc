@@ -19,7 +19,7 @@ sigset_t operator_signals() {
 
 }  // namespace
 
-void hold_back_signals() {
+void block_operator_signals() {
   const sigset_t taken = operator_signals();
   pthread_sigmask(SIG_BLOCK, &taken, nullptr);
 }
@@ -30,9 +30,9 @@ Signals::Signals() {
   if (!descriptor_.is_open()) throw std::system_error(errno, std::generic_category(), "signalfd");
   sigaddset(&taken, SIGCHLD);
   pthread_sigmask(SIG_BLOCK, &taken, nullptr);
-  // A file that may not grow any more is an error, not the end.
+  // At the limit on file sizes, a write fails instead of killing the daemon.
   (void)std::signal(SIGXFSZ, SIG_IGN);
-  // Somebody who ignores it makes the kernel forget how children end.
+  // The parent may have ignored SIGCHLD, and the kernel would then discard how children end.
   (void)std::signal(SIGCHLD, SIG_DFL);
 }
 

@@ -1,4 +1,4 @@
-// The signals that an operator sends to the daemon, taken one by one by the thread that wants them.
+// The signals that an operator sends to the daemon, taken one by one.
 #pragma once
 
 #include <optional>
@@ -7,18 +7,18 @@
 
 namespace dutiful {
 
-// Lets SIGTERM, SIGINT and SIGHUP wait until there are Signals: one that comes while the daemon is
-// made is for it, and does not end the process.
-void hold_back_signals();
+// Blocks SIGTERM, SIGINT and SIGHUP until a Signals object takes them: a signal that arrives while
+// the daemon is being constructed is handled later and does not kill the process.
+void block_operator_signals();
 
-// Blocks SIGTERM, SIGINT, SIGHUP and SIGCHLD, in this thread and those that it starts: to be made
-// before any of them.
+// Blocks SIGTERM, SIGINT, SIGHUP and SIGCHLD in this thread and the threads that it starts, so it
+// must be constructed before any of them.
 class Signals {
  public:
   Signals();
-  // The next of SIGTERM, SIGINT and SIGHUP that has come, if any.
+  // The next SIGTERM, SIGINT or SIGHUP that has arrived, if any.
   [[nodiscard]] std::optional<int> take();
-  // Readable when there is one.
+  // Readable when a signal has arrived.
   [[nodiscard]] int descriptor() const { return descriptor_.get(); }
 
  private:

@@ -1,4 +1,4 @@
-// Orders what is reported while the daemon starts.
+// Orders the events that are reported while the daemon starts.
 #pragma once
 
 #include <functional>

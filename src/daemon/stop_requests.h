@@ -1,4 +1,4 @@
-// What a signal that asks the daemon to end means, after those that came before it.
+// Decides what a stop signal means, given the earlier ones.
 #pragma once
 
 #include <chrono>
@@ -6,22 +6,23 @@
 
 namespace dutiful {
 
-// The first one lets commands finish, a second one ends them. But one request may come twice:
-// timeout(1) signals its child and then its whole group, and at Ctrl-C a wrapper hands on what the
-// terminal has sent to everybody. So the same signal within a moment of the first is the first; who
-// wants to insist sends it after that, or sends the other one.
+// The first signal lets commands finish; a second one terminates them. But one request may arrive
+// twice: timeout(1) signals its child and then its whole group, and at Ctrl-C a wrapper forwards
+// the signal that the terminal has already sent to every process. So the same signal within a
+// second of the first is a duplicate. A user who insists sends it later, or sends the other signal.
 class StopRequests {
  public:
   using Clock = std::chrono::steady_clock;
-  enum class Meaning { stop, echo, end };
-  static constexpr std::chrono::seconds echo_max{1};
+  enum class Meaning { stop, duplicate, terminate };
+  static constexpr std::chrono::seconds duplicate_max{1};
 
   Meaning take(int signal, Clock::time_point now) {
     if (!first_) {
       first_ = {.signal = signal, .at = now};
       return Meaning::stop;
     }
-    return signal == first_->signal && now - first_->at < echo_max ? Meaning::echo : Meaning::end;
+    const bool is_duplicate = signal == first_->signal && now - first_->at < duplicate_max;
+    return is_duplicate ? Meaning::duplicate : Meaning::terminate;
   }
 
  private:

@@ -12,24 +12,24 @@ using Meaning = StopRequests::Meaning;
 
 constexpr StopRequests::Clock::time_point start{};
 
-TEST(Signals, that_come_twice_at_once_are_one_request) {
+TEST(Signals, that_arrive_twice_at_once_are_one_request) {
   StopRequests requests;
   EXPECT_EQ(requests.take(SIGTERM, start), Meaning::stop);
-  EXPECT_EQ(requests.take(SIGTERM, start + 3us), Meaning::echo);  // as timeout(1) sends it
-  EXPECT_EQ(requests.take(SIGTERM, start + 999ms), Meaning::echo);
+  EXPECT_EQ(requests.take(SIGTERM, start + 3us), Meaning::duplicate);  // as timeout(1) sends it
+  EXPECT_EQ(requests.take(SIGTERM, start + 999ms), Meaning::duplicate);
 }
 
-TEST(Signals, that_come_again_end_the_commands) {
+TEST(Signals, that_are_repeated_later_terminate_the_commands) {
   StopRequests requests;
   EXPECT_EQ(requests.take(SIGTERM, start), Meaning::stop);
-  EXPECT_EQ(requests.take(SIGTERM, start + 1s), Meaning::end);
-  EXPECT_EQ(requests.take(SIGTERM, start + 1s), Meaning::end);
+  EXPECT_EQ(requests.take(SIGTERM, start + 1s), Meaning::terminate);
+  EXPECT_EQ(requests.take(SIGTERM, start + 1s), Meaning::terminate);
 }
 
-TEST(Signals, of_another_kind_end_the_commands_at_once) {
+TEST(Signals, of_another_kind_terminate_the_commands_at_once) {
   StopRequests requests;
   EXPECT_EQ(requests.take(SIGINT, start), Meaning::stop);
-  EXPECT_EQ(requests.take(SIGTERM, start), Meaning::end);
+  EXPECT_EQ(requests.take(SIGTERM, start), Meaning::terminate);
 }
 
 }  // namespace

@@ -30,13 +30,13 @@ Supervisor::Supervisor() {
   if (const char* socket = std::getenv("NOTIFY_SOCKET")) socket_ = socket;
   const auto interval = number_of("WATCHDOG_USEC");
   if (interval && number_of("WATCHDOG_PID").value_or(getpid()) == getpid()) {
-    // Half of it, as systemd recommends.
+    // Half the interval, as systemd recommends.
     alive_every_ = std::chrono::ceil<Duration>(std::chrono::microseconds{*interval / 2});
   }
 }
 
 void Supervisor::ready() {
-  tell("READY=1");
+  notify("READY=1");
 }
 
 void Supervisor::reloading() {
@@ -44,25 +44,25 @@ void Supervisor::reloading() {
   clock_gettime(CLOCK_MONOTONIC, &now);
   const auto time = std::chrono::seconds{now.tv_sec} + std::chrono::nanoseconds{now.tv_nsec};
   const auto microseconds = std::chrono::floor<std::chrono::microseconds>(time).count();
-  tell("RELOADING=1\nMONOTONIC_USEC=" + std::to_string(microseconds));
+  notify("RELOADING=1\nMONOTONIC_USEC=" + std::to_string(microseconds));
 }
 
 void Supervisor::stopping() {
-  tell("STOPPING=1");
+  notify("STOPPING=1");
 }
 
 void Supervisor::alive() {
-  tell("WATCHDOG=1");
+  notify("WATCHDOG=1");
 }
 
-void Supervisor::tell(const std::string& message) const {
+void Supervisor::notify(const std::string& message) const {
   sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
   if (socket_.empty() || socket_.size() >= sizeof address.sun_path) return;
   socket_.copy(address.sun_path, socket_.size());
-  if (socket_.front() == '@') address.sun_path[0] = '\0';  // one without a file
+  if (socket_.front() == '@') address.sun_path[0] = '\0';  // an abstract socket
   const Descriptor descriptor{socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0)};
   const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + socket_.size());
-  // Whether anybody hears it is not the daemon's business.
+  // Best effort: a failure to notify is ignored.
   (void)sendto(descriptor.get(),
                message.data(),
                message.size(),

@@ -1,4 +1,4 @@
-// Tells systemd how the daemon is doing (sd_notify(3)), if systemd wants to know.
+// Notifies systemd of the state of the daemon (sd_notify(3)), if systemd asks for it.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@ namespace dutiful {
 
 class Supervisor {
  public:
-  // Takes what systemd said in the environment. Throws nothing: without it, it does nothing.
+  // Reads the variables that systemd sets. Without them, the functions below do nothing.
   Supervisor();
 
   void ready();
@@ -18,11 +18,11 @@ class Supervisor {
   void stopping();
   void alive();
 
-  // How often alive() is wanted.
+  // How often to call alive(); none: the watchdog is off.
   [[nodiscard]] std::optional<Duration> alive_every() const { return alive_every_; }
 
  private:
-  void tell(const std::string& message) const;
+  void notify(const std::string& message) const;
 
   std::string socket_;
   std::optional<Duration> alive_every_;

@@ -36,14 +36,14 @@ void Takeover::kill_all_leftovers() {
     std::string processes;
     for (const int process : killed.remaining) processes += ' ' + std::to_string(process);
     throw std::runtime_error(
-        "processes left behind by the previous daemon do not die, and dutiful starts nothing "
-        "beside them; end them first:" +
+        "cannot start: processes left behind by the previous daemon do not die, and their tasks "
+        "must not run twice at the same time; kill these processes first:" +
         processes);
   }
   journal_.keep_only(instance_);
 }
 
-void Takeover::leave_nothing() {
+void Takeover::clear_journal() {
   if (is_prepared_) journal_.clear();
 }
 

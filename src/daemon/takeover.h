@@ -1,4 +1,4 @@
-// Taking over a state: what the previous daemon left is cleared away before anything starts.
+// Takes over a state: kills the leftovers of the previous daemon before anything starts.
 #pragma once
 
 #include <string>
@@ -16,24 +16,24 @@ class Takeover {
   // `state` is its path with all links resolved. The log must outlive this.
   Takeover(std::string state, EventLog& log);
 
-  // The name of this daemon, which its commands carry, and where they are written down.
+  // The name of this daemon, which its commands carry, and the journal of its commands.
   [[nodiscard]] const std::string& instance() const { return instance_; }
   [[nodiscard]] DaemonJournal& journal() { return journal_; }
 
-  // Finds the runs that the end of the previous daemon interrupted, and kills what is left of their
-  // processes. Requires that this process holds the state, and that the scheduler has not changed
+  // Finds the runs that the end of the previous daemon interrupted, and kills the processes left of
+  // them. Requires that this process holds the state, and that the scheduler has not changed
   // it yet. Throws std::runtime_error if a process does not die, and what reading the state and the
   // journal throws.
   void prepare(Instant now);
 
-  // The interrupted runs, once.
+  // The interrupted runs; empty at the next call.
   [[nodiscard]] std::vector<HistoryEntry> take_interrupted() {
     return std::exchange(interrupted_, {});
   }
 
-  // The daemon ends and leaves no process behind, or could not start: nothing remains for the next
-  // one. Does nothing if prepare() has not succeeded.
-  void leave_nothing();
+  // The daemon ends without leftovers, or could not start: the next one has nothing to kill. Does
+  // nothing if prepare() has not succeeded.
+  void clear_journal();
 
  private:
   void kill_all_leftovers();

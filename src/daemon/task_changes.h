@@ -1,4 +1,4 @@
-// What a new list changes in the tasks that it keeps, as far as the scheduler does not tell it.
+// Finds the changes of a new list that the scheduler does not report.
 #pragma once
 
 #include <span>
@@ -9,8 +9,8 @@
 
 namespace dutiful {
 
-// The scheduler knows an expression and a retry delay, and tells where they change. What is run,
-// and how, it does not see.
+// The scheduler reports a changed cron expression or retry delay. It does not know the command
+// or how it is run.
 struct TaskChange {
   std::string task{};
   std::vector<std::string> keys{};  // of the task file: run, directory, environment, user, timeout
@@ -18,7 +18,7 @@ struct TaskChange {
   Duration time_limit{};
 };
 
-// The tasks of both lists that differ so, in the order of the second.
+// The changed tasks among those in both lists, in the order of the second.
 [[nodiscard]] std::vector<TaskChange> find_changes(std::span<const TaskDefinition> before,
                                                    std::span<const TaskDefinition> after);
 

@@ -19,7 +19,7 @@ TaskDefinition task(const std::string& name) {
           .command = {.arguments = {"/bin/sh", "-c", "true"}}};
 }
 
-// The keys that differ between a task and the same after `change`.
+// The keys that differ after `change`.
 template <typename Change>
 std::vector<std::string> keys_after(Change change) {
   TaskDefinition after = task("a");
@@ -46,9 +46,9 @@ TEST(TaskChanges, name_the_keys_that_the_scheduler_does_not_know) {
               ElementsAre("run", "user", "timeout"));
 }
 
-// It tells a change of the expression and of the delay itself (TaskOverridden), and where a task
-// stands in the file does not matter.
-TEST(TaskChanges, leave_to_the_scheduler_what_it_knows) {
+// The scheduler reports a changed expression or delay itself (TaskOverridden). The place of a task
+// in the file does not matter.
+TEST(TaskChanges, omit_the_keys_that_the_scheduler_knows) {
   EXPECT_THAT(keys_after([](TaskDefinition& a) {
                 a.cron = "0 0 * * *";
                 a.retry_delay = 0s;
@@ -58,7 +58,7 @@ TEST(TaskChanges, leave_to_the_scheduler_what_it_knows) {
               IsEmpty());
 }
 
-TEST(TaskChanges, are_those_of_tasks_in_both_lists_whatever_their_order) {
+TEST(TaskChanges, are_those_of_tasks_in_both_lists_in_any_order) {
   TaskDefinition limited = task("b");
   limited.time_limit = 0s;
   const auto changes = find_changes(std::vector{task("gone"), task("a"), task("b")},

@@ -44,7 +44,7 @@ TaskStatus::State state_of(TaskState state) {
 }
 
 // As the next daemon will find it: if no daemon holds the state, a recorded run was interrupted.
-TaskProgress as_left(TaskProgress progress, HolderStatus::Answer answer) {
+TaskProgress with_interruption(TaskProgress progress, HolderStatus::Answer answer) {
   if (progress.state == TaskState::running && answer == HolderStatus::Answer::free) {
     progress.state = TaskState::awaiting_run;
     progress.orphan_pending = true;
@@ -100,8 +100,8 @@ std::vector<TaskRecord> read_records(const std::string& state, HolderStatus& ser
 StateStatus read_status(const std::string& state, const Calendar& calendar, Instant now) {
   StateStatus status;
   for (const TaskRecord& record : read_records(state, status.service)) {
-    status.tasks.push_back(
-        status_of(record.config, as_left(record.progress, status.service.answer), calendar, now));
+    status.tasks.push_back(status_of(
+        record.config, with_interruption(record.progress, status.service.answer), calendar, now));
   }
   std::ranges::sort(status.tasks, {}, &TaskStatus::name);
   return status;
@@ -110,7 +110,7 @@ StateStatus read_status(const std::string& state, const Calendar& calendar, Inst
 std::vector<TaskStatus> read_interrupted(const std::string& state) {
   std::vector<TaskStatus> interrupted;
   for (const TaskRecord& record : read_sqlite_state(state)) {
-    const TaskProgress progress = as_left(record.progress, HolderStatus::Answer::free);
+    const TaskProgress progress = with_interruption(record.progress, HolderStatus::Answer::free);
     if (progress.orphan_pending) interrupted.push_back(recorded_status(record.config, progress));
   }
   return interrupted;

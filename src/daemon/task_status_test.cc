@@ -14,13 +14,13 @@ namespace {
 
 using State = TaskStatus::State;
 
-// Tasks of every full hour, which came at 10:00:30.
+// Hourly tasks that were added at 10:00:30.
 class Status : public testing::Test {
  protected:
   static TaskProgress fresh() {
     return {.first_coming = at("2025-03-03T10:00:30Z"), .served_until = at("2025-03-03T10:00:30Z")};
   }
-  // Its run of 11:00, which began 250 ms late.
+  // Its run of 11:00, which started 250 ms late.
   static TaskProgress running() {
     TaskProgress progress = fresh();
     progress.state = TaskState::running;
@@ -30,7 +30,7 @@ class Status : public testing::Test {
     progress.last_attempt = progress.served_until = at("2025-03-03T11:00:00.250Z");
     return progress;
   }
-  // Which failed at 11:05, with a retry delay of ten minutes.
+  // That run failed at 11:05, with a retry delay of ten minutes.
   static TaskProgress failed() {
     TaskProgress progress = running();
     progress.state = TaskState::awaiting_retry;
@@ -62,7 +62,7 @@ class Status : public testing::Test {
   std::unique_ptr<Store> store;  // while the state is held
 };
 
-TEST_F(Status, of_a_task_that_runs_is_running_while_somebody_holds_the_state) {
+TEST_F(Status, is_running_while_a_process_holds_the_state) {
   hold(task("a", running()));
   const StateStatus status = read("2025-03-03T11:10:00Z");
   EXPECT_EQ(status.service.answer, HolderStatus::Answer::held);
@@ -76,7 +76,7 @@ TEST_F(Status, of_a_task_that_runs_is_running_while_somebody_holds_the_state) {
   EXPECT_EQ(status.tasks[0].overdue_since, std::nullopt);
 }
 
-TEST_F(Status, of_a_task_that_was_running_when_nobody_is_left_is_interrupted) {
+TEST_F(Status, is_interrupted_if_no_process_holds_the_state) {
   hold(task("a", running()));
   store.reset();
   const StateStatus status = read("2025-03-03T11:10:00Z");
@@ -86,7 +86,7 @@ TEST_F(Status, of_a_task_that_was_running_when_nobody_is_left_is_interrupted) {
   EXPECT_EQ(status.tasks[0].overdue_since, at("2025-03-03T11:00:00.250Z"));
 }
 
-TEST_F(Status, stays_interrupted_until_the_next_daemon_has_started_it_again) {
+TEST_F(Status, stays_interrupted_until_the_next_daemon_restarts_the_run) {
   TaskProgress progress = running();
   progress.state = TaskState::awaiting_run;
   progress.orphan_pending = true;
@@ -94,12 +94,12 @@ TEST_F(Status, stays_interrupted_until_the_next_daemon_has_started_it_again) {
   EXPECT_EQ(read_one("2025-03-03T11:10:00Z").state, State::interrupted);
 }
 
-TEST_F(Status, tells_the_reason_of_a_first_attempt_only) {
+TEST_F(Status, shows_the_reason_of_a_first_attempt_only) {
   TaskProgress boot = running();
   boot.pulse = at("2025-03-03T10:00:00Z");
   TaskProgress again = running();
   again.attempt = 2;
-  // Removed from the list and added again while its run went on.
+  // Removed from the list and added again during its run.
   TaskProgress carried = running();
   carried.first_coming = at("2025-03-03T11:05:00Z");
   hold(task("again", again), task("boot", boot), task("carried", carried));
@@ -110,7 +110,7 @@ TEST_F(Status, tells_the_reason_of_a_first_attempt_only) {
   EXPECT_EQ(tasks[2].reason, std::nullopt);
 }
 
-TEST_F(Status, has_the_earlier_of_a_retry_and_a_pulse_as_what_is_next) {
+TEST_F(Status, shows_the_earlier_of_a_retry_and_a_pulse_as_next_due) {
   hold(task("a", failed()));
   EXPECT_EQ(read_one("2025-03-03T11:10:00Z").next_due, at("2025-03-03T11:15:00Z"));
   EXPECT_EQ(read_one("2025-03-03T11:10:00Z").state, State::awaiting_retry);
@@ -122,7 +122,7 @@ TEST_F(Status, has_the_earlier_of_a_retry_and_a_pulse_as_what_is_next) {
   EXPECT_EQ(read_one("2025-03-03T11:10:00Z").next_due, at("2025-03-03T12:00:00Z"));
 }
 
-TEST_F(Status, is_overdue_from_what_was_owed_first_and_not_at_once) {
+TEST_F(Status, is_overdue_since_its_first_obligation_but_not_at_once) {
   hold(task("failed", failed()), task("fresh", fresh()));
   const auto overdue = [&](const char* now, std::size_t place) {
     return read(now).tasks.at(place).overdue_since;
@@ -134,7 +134,7 @@ TEST_F(Status, is_overdue_from_what_was_owed_first_and_not_at_once) {
   EXPECT_EQ(overdue("2025-03-03T14:00:00Z", 1), at("2025-03-03T11:00:00Z"));
 }
 
-TEST_F(Status, is_in_the_order_of_the_names_whatever_that_of_the_records) {
+TEST_F(Status, is_sorted_by_the_names_of_the_tasks) {
   hold(task("b", fresh()), task("a", fresh()), task("B", fresh()));
   const auto tasks = read("2025-03-03T10:30:00Z").tasks;
   ASSERT_EQ(tasks.size(), 3U);

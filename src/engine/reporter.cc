@@ -11,7 +11,7 @@
 namespace dutiful {
 namespace {
 
-// RULES R1: a start later than this is worth a warning.
+// RULES R1: a start that is later than this is reported.
 constexpr std::chrono::minutes delay_max{1};
 
 event::TaskOverridden::Settings settings_of(const TaskConfig& config) {
@@ -122,7 +122,7 @@ void Reporter::access_refused(const std::exception_ptr& error, Instant now) {
   } catch (const Error& other) {
     access_refused(other.cause(), now);
   } catch (...) {
-    // Any other failure has nothing to do with access.
+    // No other error is about access.
   }
 }
 
@@ -173,7 +173,7 @@ void Reporter::run_started(const Start& start, const CronExpression& cron) {
   }
 }
 
-// Whether the scheduled minute is one that the clocks show for the second time (T4).
+// Whether the scheduled minute is the second occurrence of a repeated one (T4).
 bool Reporter::in_repeated_minute(const Start& start) const {
   if (start.reason != Reason::cron && start.reason != Reason::boot) return false;
   const std::chrono::local_time<Duration> local{
@@ -184,7 +184,7 @@ bool Reporter::in_repeated_minute(const Start& start) const {
 }
 
 // The pulses that a start serves, without the one that scheduledTime names (T6, V). The instant of
-// a retry is seldom a pulse, and the pulses of an orphan and a boot run are served already.
+// a retry is rarely a pulse, and the pulses of an orphan and a boot run are already served.
 std::int64_t Reporter::missed_count(const Start& start, const CronExpression& cron) const {
   const std::int64_t served = calendar_.count(cron, start.served_before, start.served_until);
   if (start.scheduled <= start.served_before || start.scheduled > start.served_until) return served;
@@ -206,7 +206,7 @@ void Reporter::run_ended(const End& end) {
 
 void Reporter::clock_corrected(const std::string& name, Instant persisted, Instant now) {
   report(event::ClockCorrected{.task = name, .persisted = persisted}, now);
-  gaps_reported_ = std::min(gaps_reported_, now);  // they come again
+  gaps_reported_ = std::min(gaps_reported_, now);  // they will occur again
 }
 
 void Reporter::gaps(const Core& core, Instant now) {

@@ -13,8 +13,8 @@
 
 namespace dutiful {
 
-// Each function reports one thing that happened. Without a sink it costs nothing. What a sink
-// throws is ignored: the event is lost, and what it was about is not.
+// Each function reports one thing that happened. Without a sink it costs nothing. An exception of
+// the sink is ignored: the event is lost, but the scheduler continues.
 class Reporter {
  public:
   Reporter(TypedSink sink, Calendar calendar);
@@ -25,8 +25,8 @@ class Reporter {
   // Reports nothing if the scheduler was active already (seed-004: "Events: None").
   void initialization_failed(const std::exception_ptr& error, Instant now);
 
-  // Reports the error, or its cause, if it says that access was refused: another process holds the
-  // state, or a file of ours is a link or belongs to somebody else.
+  // Reports the error, or its cause, if access was refused: another process holds the state, or a
+  // file of the scheduler is a link or belongs to another user.
   void access_refused(const std::exception_ptr& error, Instant now);
 
   void stop_requested(Instant now);
@@ -36,15 +36,16 @@ class Reporter {
   void poll_started(std::size_t tasks, Instant now);
   void poll_completed(std::size_t executed, Duration duration, Instant now);
 
-  // Requires that the start is durable. The expression is the task's.
+  // Requires that the start is durable. `cron` is the expression of the task.
   void run_started(const Start& start, const CronExpression& cron);
   // Requires that the end is durable.
   void run_ended(const End& end);
 
-  // RULES T7: a task follows a clock that was set back; `persisted` is what its record said.
+  // RULES T7: a task follows a clock that was set back; `persisted` is the recorded time.
   void clock_corrected(const std::string& name, Instant persisted, Instant now);
 
-  // Reports what the clocks have jumped over since the last call, for each task due in it (T3).
+  // Reports the minutes that the clocks have skipped since the last call, for each task due in them
+  // (T3).
   void gaps(const Core& core, Instant now);
 
   // A transaction failed (X3). Its starts are undone; the next try is at `next_try`.
@@ -68,7 +69,7 @@ class Reporter {
   TypedSink sink_;
   Calendar calendar_;
   Instant gaps_reported_ = no_instant;
-  bool polling_ = false;  // there are tasks, and no stop
+  bool polling_ = false;  // there are tasks, and no stop was requested
 };
 
 }  // namespace dutiful

@@ -1,4 +1,4 @@
-// What the engine tells of starts: what they serve, and why they are late or missing.
+// What the engine reports about starts: the pulses they serve, and why they are late or missing.
 
 #include <gmock/gmock.h>
 
@@ -11,7 +11,7 @@ using namespace std::chrono_literals;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// T6, V: one start for all that was missed, and every pulse accounted for.
+// T6, V: one start serves all missed pulses, and every pulse is counted.
 TEST_F(EngineTest, says_how_many_pulses_a_start_serves) {
   initialize("0 * * * *");
   auto starts = engine->step(now).starts;
@@ -24,8 +24,8 @@ TEST_F(EngineTest, says_how_many_pulses_a_start_serves) {
   EXPECT_EQ(reported("SchedulingDelayed").size(), 1);
 }
 
-// V: however long nobody was there.
-TEST_F(EngineTest, counts_every_pulse_of_years) {
+// V: however long the downtime was.
+TEST_F(EngineTest, counts_every_pulse_of_several_years) {
   initialize("* * * * *");
   auto starts = engine->step(now).starts;
   engine->end(starts[0].task, Outcome::success, now);
@@ -49,7 +49,7 @@ TEST_F(EngineTest, counts_every_pulse_that_a_retry_serves) {
                              HasSubstr("\"missedCount\":3}")));
 }
 
-// V, K6: the retry is due at the same instant as a pulse, and so names it.
+// V, K6: the retry is due at the same instant as a pulse, so scheduledTime names that pulse.
 TEST_F(EngineTest, does_not_count_a_pulse_that_the_retry_instant_names) {
   initialize("0 * * * *", 59min + 30s);
   auto starts = engine->step(now).starts;
@@ -63,7 +63,7 @@ TEST_F(EngineTest, does_not_count_a_pulse_that_the_retry_instant_names) {
                              HasSubstr("\"missedCount\":2}")));
 }
 
-// V: scheduledTime is the pulse of the interrupted run, which that has served.
+// V: scheduledTime is the pulse of the interrupted run, which has already served it.
 TEST_F(EngineTest, counts_every_pulse_that_an_interrupted_run_serves) {
   initialize("0 * * * *");
   ASSERT_EQ(engine->step(now).starts.size(), 1U);
@@ -79,7 +79,7 @@ TEST_F(EngineTest, counts_every_pulse_that_an_interrupted_run_serves) {
                              HasSubstr("\"missedCount\":3}")));
 }
 
-// V: scheduledTime is the minute in which the task came, which is no pulse that it is owed (K4).
+// V: scheduledTime is the minute in which the task was added, which is not a pulse it is owed (K4).
 TEST_F(EngineTest, counts_every_pulse_that_a_boot_serves) {
   initialize("0 * * * *");
   const auto starts = engine->step(at("2025-03-03T12:00:30Z")).starts;
@@ -91,7 +91,7 @@ TEST_F(EngineTest, counts_every_pulse_that_a_boot_serves) {
 }
 
 // V: on time, nothing is missed, whatever the reason.
-TEST_F(EngineTest, does_not_count_where_nothing_was_missed) {
+TEST_F(EngineTest, counts_nothing_if_nothing_was_missed) {
   initialize("0 * * * *", 5min);
   auto starts = engine->step(now).starts;  // boot
   engine->end(starts[0].task, Outcome::failure, now, "no");
@@ -110,9 +110,9 @@ TEST_F(EngineTest, does_not_count_where_nothing_was_missed) {
   EXPECT_THAT(reported("TaskRunStarted"), testing::Each(testing::Not(HasSubstr("missedCount"))));
 }
 
-// V, T7: the clock is set back while the task runs. Its next start serves what came before that,
-// too; and once all that is served, an earlier start misses nothing.
-TEST_F(EngineTest, counts_what_a_start_serves_by_the_clock_before) {
+// V, T7: the clock is set back while the task runs. The next start also serves the pulses from
+// before the correction. After that, a start at an earlier time has missed nothing.
+TEST_F(EngineTest, counts_the_pulses_from_before_a_clock_correction) {
   initialize("0 * * * *", 0s);
   auto starts = engine->step(now).starts;
   EXPECT_TRUE(engine->step(at("2025-03-03T13:00:30Z")).starts.empty());
@@ -131,7 +131,8 @@ TEST_F(EngineTest, counts_what_a_start_serves_by_the_clock_before) {
   EXPECT_THAT(reported("TaskRunStarted").back(), testing::Not(HasSubstr("missedCount")));
 }
 
-// V: when it was due, and not when the run began that was interrupted. That counts for its delay.
+// V: scheduledTime is when the interrupted run was due. Its delay counts from when that run
+// started.
 TEST_F(EngineTest, says_when_an_interrupted_run_was_due) {
   initialize("0 * * * *");
   ASSERT_EQ(engine->step(now).starts.size(), 1U);  // at 10:00:30
@@ -161,7 +162,7 @@ TEST_F(EngineTest, says_that_a_pulse_pre_empts_a_retry) {
   EXPECT_TRUE(reported("TaskRetryStarted").empty());
 }
 
-// T3, T4, V: nobody should have to guess what DST did.
+// T3, T4, V: the events show what DST did, so that a user does not have to guess.
 TEST_F(EngineTest, says_what_dst_did) {
   engine = make("America/New_York");
   now = at("2025-03-08T12:00:00-05:00");
@@ -182,7 +183,7 @@ TEST_F(EngineTest, says_what_dst_did) {
 }
 
 // C5
-TEST_F(EngineTest, warns_of_a_task_that_is_never_due) {
+TEST_F(EngineTest, warns_about_a_task_that_is_never_due) {
   initialize("0 0 30 2 *");
   EXPECT_EQ(reported("TaskNeverDue").size(), 1);
   EXPECT_EQ(engine->next_wake(), Instant::max());

@@ -27,7 +27,7 @@ class FieldList {
   void operator()(std::string_view name, const std::optional<T>& value) {
     if (value) (*this)(name, *value);
   }
-  // A struct with fields of its own.
+  // A struct that has fields itself.
   template <typename T>
   requires requires(const T& value, FieldList& list) { value.fields(list); }
   void operator()(std::string_view name, const T& value) {

@@ -1,5 +1,4 @@
-// Every event there is, as a value. Inside dutiful an event stays typed; it becomes names and texts
-// only on its way out, in publish().
+// All events, as values. Inside dutiful an event is typed; publish() turns it into names and texts.
 #pragma once
 
 #include <functional>
@@ -69,7 +68,7 @@ struct TypedEvent {
 
 [[nodiscard]] Level level_of(const TypedEvent& event);
 
-// The event as the outside sees it. An instant outside the years 1 to 9999 becomes the nearest one
+// The event in its public form. An instant outside the years 1 to 9999 becomes the nearest one
 // inside.
 [[nodiscard]] Event publish(const TypedEvent& event);
 

@@ -82,7 +82,7 @@ TEST(Catalogue, leaves_out_a_field_that_has_no_value) {
   EXPECT_EQ(publish(removed).fields.size(), 1);
 }
 
-TEST(Catalogue, keeps_times_inside_the_years_that_have_four_digits) {
+TEST(Catalogue, keeps_times_within_the_years_1_to_9999) {
   const TypedEvent failed{.at = Instant::max(),
                           .what = event::StoreFailed{.error = "x", .next_try = Instant::min()}};
   EXPECT_EQ(to_json(publish(failed)),
@@ -90,14 +90,14 @@ TEST(Catalogue, keeps_times_inside_the_years_that_have_four_digits) {
             R"("error":"x","nextTryAt":"0001-01-01T00:00:00.000Z"})");
 }
 
-TEST(TypedSink, publishes_for_a_sink_of_the_users) {
+TEST(TypedSink, publishes_events_for_a_public_sink) {
   std::vector<std::string> names;
   const TypedSink sink = typed_sink([&](const Event& event) { names.emplace_back(event.name); });
   sink({.at = Instant{}, .what = event::SchedulerStopped{}});
   EXPECT_THAT(names, testing::ElementsAre("SchedulerStopped"));
 }
 
-TEST(TypedSink, reaches_a_program_of_ours_without_a_text_in_between) {
+TEST(TypedSink, passes_typed_events_on_without_publishing_them) {
   int stopped = 0;
   const EventSink carried = TypedEvents{[&](const TypedEvent& event) {
     if (std::holds_alternative<event::SchedulerStopped>(event.what)) ++stopped;
@@ -106,7 +106,7 @@ TEST(TypedSink, reaches_a_program_of_ours_without_a_text_in_between) {
   EXPECT_EQ(stopped, 1);
 }
 
-TEST(TypedSink, is_empty_if_there_is_nobody_to_report_to) {
+TEST(TypedSink, is_empty_if_there_is_no_sink) {
   EXPECT_FALSE(typed_sink({}));
 }
 

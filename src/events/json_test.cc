@@ -30,8 +30,8 @@ TEST(Events, are_one_line_of_json) {
             "\"event\":\"SchedulerStopped\"}\n");
 }
 
-// V: a name that would end a line, or turn it around, where it is shown.
-TEST(Events, show_no_controls) {
+// V: without escapes, the name would end the line or reverse its text on a terminal.
+TEST(Events, escape_control_characters) {
   const Event event{.name = "TaskRemoved",
                     .level = Level::info,
                     .at = Instant{},

@@ -1,5 +1,5 @@
-// The events that a scheduler reports (RULES V), one struct each. `name`, `level` and what fields()
-// gives are published and the same in every release; docs/events.md lists them.
+// The events that a scheduler reports (RULES V), one struct each. `name`, `level` and the result of
+// fields() are published and stay the same in every release; docs/events.md lists them.
 #pragma once
 
 #include <cstdint>
@@ -112,7 +112,7 @@ struct PollCompleted {
 
   void fields(auto& add) const {
     add("pollTime", time);
-    // Only tasks that start are looked at.
+    // The scheduler evaluates only the tasks that it starts.
     add("tasksEvaluated", started);
     add("tasksExecuted", started);
     add("duration", duration);
@@ -186,7 +186,7 @@ struct TaskOrphaned {
   static constexpr Level level = Level::warning;
   std::string task;
   Instant last_execution;
-  std::string scheduler;  // the identifier of the one that died (P5)
+  std::string scheduler;  // the identifier of the scheduler that died (P5)
 
   void fields(auto& add) const {
     add("taskName", task);
@@ -237,7 +237,7 @@ struct ClockCorrected {
   static constexpr std::string_view name = "ClockCorrected";
   static constexpr Level level = Level::warning;
   std::string task;
-  Instant persisted;  // what the record said, which the clock has not reached (T7)
+  Instant persisted;  // the recorded time, which the clock has not reached (T7)
 
   void fields(auto& add) const {
     add("taskName", task);
@@ -331,7 +331,7 @@ struct DueSkipped {
   static constexpr std::string_view name = "DueSkipped";
   static constexpr Level level = Level::info;
   std::string task;
-  CivilMinute scheduled;  // the clocks jump over it (T3)
+  CivilMinute scheduled;  // the clocks skip it (T3)
 
   void fields(auto& add) const {
     add("taskName", task);

@@ -12,15 +12,15 @@ namespace dutiful {
 
 using TypedSink = std::function<void(const TypedEvent&)>;
 
-// Carries a TypedSink through Options::events, for a program of our own that has no use for names
-// and texts. A scheduler takes it out again with typed_sink() and never calls it.
+// Carries a TypedSink through Options::events, for code of this project that needs typed events. A
+// scheduler extracts the sink with typed_sink() and never calls this object.
 struct TypedEvents {
   TypedSink sink;
   void operator()(const Event& /*published*/) const {}
 };
 
-// The sink that a user has given, for typed events. Empty if there is none, so that nothing is
-// reported to nobody.
+// A typed sink that passes events on to the user's sink. Empty if the user gave none, so that no
+// event is made in vain.
 [[nodiscard]] inline TypedSink typed_sink(EventSink sink) {
   if (!sink) return {};
   if (auto* const typed = sink.target<TypedEvents>()) return std::move(typed->sink);

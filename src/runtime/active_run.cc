@@ -33,7 +33,7 @@ std::shared_ptr<ActiveRun> make_active_run(const Start& start,
 
 Ending ActiveRun::ending() const {
   if (!timed_out) return {outcome, error, returned, duration};
-  std::string reason = "it ran past its time limit";
+  std::string reason = "time limit exceeded";
   if (outcome == Outcome::failure && !error.empty()) reason += ": " + error;
   return {Outcome::failure, std::move(reason), returned, duration};
 }

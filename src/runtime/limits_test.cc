@@ -141,7 +141,7 @@ TEST_F(Runtime, enforces_limits_while_it_stops) {
   stopper.join();
   ASSERT_EQ(failures.size(), 2);
   for (const std::string& failure : failures) {
-    EXPECT_NE(failure.find("it ran past its time limit"), std::string::npos) << failure;
+    EXPECT_NE(failure.find("time limit exceeded"), std::string::npos) << failure;
   }
 }
 
@@ -169,7 +169,7 @@ TEST_F(Runtime, keeps_the_error_of_a_run_past_its_time_limit) {
   begun.pass();
   clock->advance(10s);
   EXPECT_THAT(journal.wait_for(1).front(),
-              testing::HasSubstr("it ran past its time limit: the tape was full"));
+              testing::HasSubstr("time limit exceeded: the tape was full"));
   scheduler.stop();
 }
 

@@ -28,7 +28,7 @@ struct Call {
 };
 thread_local Call* Call::innermost = nullptr;
 
-constexpr std::string_view dropped_unsettled = "it was dropped unsettled";
+constexpr std::string_view dropped_unsettled = "the Run was destroyed before it was settled";
 
 }  // namespace
 

@@ -10,6 +10,7 @@
 
 #include <dutiful/errors.h>
 
+#include "files/private_file.h"
 #include "runtime/damaged_trace.h"
 #include "text/quote.h"
 
@@ -49,26 +50,27 @@ std::string text_of(const std::optional<Policy>& policy) {
   return policy ? std::string{name_of(*policy)} : "the default";
 }
 
-// How two headers differ: "max-concurrent is 64 there and 5 here".
+// How two headers differ: "max-concurrent 64 instead of 5".
 std::string differences(const TraceHeader& there, const TraceHeader& here) {
   std::string text;
   const auto compare = [&](const char* what, const std::string& one, const std::string& other) {
     if (one == other) return;
-    text.append(text.empty() ? "" : ", ").append(what).append(" is ");
-    text.append(one).append(" there and ").append(other).append(" here");
+    text.append(text.empty() ? "" : ", ").append(what).append(" ");
+    text.append(one).append(" instead of ").append(other);
   };
-  compare("the zone", quote(there.zone), quote(here.zone));
+  compare("zone", quote(there.zone), quote(here.zone));
   compare(
       "max-concurrent", std::to_string(there.max_concurrent), std::to_string(here.max_concurrent));
-  compare("the policy of repeated minutes",
+  compare("policy of repeated minutes",
           text_of(there.repeated_minutes),
           text_of(here.repeated_minutes));
-  compare("that of a second initialize()", text_of(there.reinitialize), text_of(here.reinitialize));
-  compare("that of overridden tasks", text_of(there.override), text_of(here.override));
-  return text.empty() ? "its header is written otherwise" : text;
+  compare(
+      "policy of a second initialize()", text_of(there.reinitialize), text_of(here.reinitialize));
+  compare("policy of overridden tasks", text_of(there.override), text_of(here.override));
+  return text.empty() ? "its header differs" : text;
 }
 
-constexpr const char* no_trace = "is not a trace, and left as it is; use another file";
+constexpr const char* no_trace = "is not a trace, and was not changed; use another file";
 
 // Returns the damage. Requires that the file is not empty.
 std::string check_header(const std::string& file,
@@ -87,10 +89,9 @@ std::string check_header(const std::string& file,
   }
   try {
     const TraceReader reader{in};
-    throw TraceError(
-        file,
-        "is of a scheduler with other options: " + differences(reader.header(), expected) +
-            "; use another file, or the same options");
+    throw TraceError(file,
+                     "was written with other options: " + differences(reader.header(), expected) +
+                         "; use another file, or the same options");
   } catch (const MalformedTrace& error) {
     if (in.bad()) throw TraceError(file, "cannot be read");
     in.clear();
@@ -100,15 +101,23 @@ std::string check_header(const std::string& file,
   }
 }
 
+void make_private(const std::string& file, int descriptor) {
+  try {
+    check_private(file, descriptor, Demand::ours_alone);
+  } catch (const FileError& error) {
+    throw TraceError(file, error.description(), std::current_exception());
+  }
+}
+
 }  // namespace
 
 CheckedTrace check_trace(const std::string& file, int descriptor, const TraceHeader& header) {
   const off_t size = lseek(descriptor, 0, SEEK_END);
-  if (size > 0) {
-    // Before anything is cut off: a file that is no trace stays as it is.
-    std::string damage = check_header(file, descriptor, static_cast<std::size_t>(size), header);
-    if (!damage.empty()) return {.damage = std::move(damage)};
-  }
+  std::string damage;
+  // Before anything changes: a file that is not a trace stays as it is, mode included.
+  if (size > 0) damage = check_header(file, descriptor, static_cast<std::size_t>(size), header);
+  make_private(file, descriptor);
+  if (!damage.empty()) return {.damage = std::move(damage)};
   const off_t whole = size < 0 ? size : end_of_lines(descriptor, size);
   if (has_zeros(descriptor, whole, size)) {
     return {.damage = "ends with zeros instead of its last lines"};

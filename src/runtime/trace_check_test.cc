@@ -1,5 +1,6 @@
 #include "runtime/trace_check.h"
 
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 
@@ -87,26 +88,33 @@ TEST_F(TraceCheck, finds_zeros_and_leaves_them) {
 }
 
 TEST_F(TraceCheck, refuses_a_file_that_is_no_trace_and_leaves_it) {
+  using std::filesystem::perms;
+  constexpr perms readable = perms::owner_read | perms::owner_write | perms::group_read;
   for (const std::string precious : {"precious\n", "precious", "first\nsecond"}) {
-    EXPECT_THAT(refusal(precious), HasSubstr("is not a trace, and left as it is"));
+    std::ofstream{file} << precious;
+    std::filesystem::permissions(file, readable);
+    EXPECT_THAT(refusal(precious), HasSubstr("is not a trace, and was not changed"));
     EXPECT_EQ(left(), precious);
+    EXPECT_EQ(std::filesystem::status(file).permissions(), readable);
   }
 }
 
 TEST_F(TraceCheck, refuses_a_trace_of_other_options_and_says_which) {
-  EXPECT_THAT(refusal_of({.zone = "Europe/Berlin"}),
-              HasSubstr("is of a scheduler with other options: the zone is \"Europe/Berlin\" there "
-                        "and \"UTC\" here; use another file"));
+  EXPECT_THAT(
+      refusal_of({.zone = "Europe/Berlin"}),
+      HasSubstr("was written with other options: zone \"Europe/Berlin\" instead of \"UTC\"; "
+                "use another file"));
   EXPECT_THAT(refusal_of({.zone = "UTC", .max_concurrent = 5}),
-              HasSubstr("options: max-concurrent is 5 there and 0 here; use"));
+              HasSubstr("options: max-concurrent 5 instead of 0; use"));
   EXPECT_THAT(
       refusal_of({.zone = "UTC",
                   .repeated_minutes = RepeatedMinutes::first_only,
                   .reinitialize = Reinitialize::reconcile,
                   .override = Override::keep_history}),
-      HasSubstr("options: the policy of repeated minutes is first_only there and the default here, "
-                "that of a second initialize() is reconcile there and the default here, that of "
-                "overridden tasks is keep_history there and the default here; use"));
+      HasSubstr(
+          "options: policy of repeated minutes first_only instead of the default, policy of a "
+          "second initialize() reconcile instead of the default, policy of overridden tasks "
+          "keep_history instead of the default; use"));
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ namespace {
 
 Descriptor open_trace_file(const std::string& path) {
   try {
-    PrivateFile file = open_or_make_private(path, O_RDWR | O_APPEND);
+    PrivateFile file = open_or_make_private(path, O_RDWR | O_APPEND, Demand::ours);
     if (file.descriptor.is_open()) return std::move(file.descriptor);
     throw TraceError(path,
                      std::string{"cannot be written: "} + std::strerror(file.error) +
@@ -55,7 +55,7 @@ Descriptor open_locked_trace(const std::string& file) {
       throw TraceError(file, std::string{"cannot be locked: "} + std::strerror(error));
     }
   }
-  throw TraceError(file, "is replaced again and again; use another file");
+  throw TraceError(file, "was replaced repeatedly while it was being opened; use another file");
 }
 
 }  // namespace dutiful

@@ -176,7 +176,7 @@ TEST(VirtualTime, says_why_a_run_failed) {
             (std::vector<std::string>{"async",
                                       "sync",
                                       "it threw something that is not an exception",
-                                      "it was dropped unsettled",
+                                      "the Run was destroyed before it was settled",
                                       "first"}));
   ASSERT_TRUE(kept);
   EXPECT_EQ(runs, 5);
@@ -184,7 +184,8 @@ TEST(VirtualTime, says_why_a_run_failed) {
   errors.clear();
   scheduler.advance(29min);
   EXPECT_EQ(errors,
-            (std::vector<std::string>{"it was dropped unsettled", "it was dropped unsettled"}));
+            (std::vector<std::string>{"the Run was destroyed before it was settled",
+                                      "the Run was destroyed before it was settled"}));
   EXPECT_EQ(runs, 7);
 }
 
@@ -252,7 +253,7 @@ TEST(VirtualTime, asks_a_run_to_end_at_its_time_limit) {
   EXPECT_EQ(asked, at("2025-03-03T10:01:30Z"));
   ASSERT_EQ(events.size(), 1U);  // although it reports success
   EXPECT_NE(events[0].find("\"duration\":90000"), std::string::npos) << events[0];
-  EXPECT_NE(events[0].find("it ran past its time limit"), std::string::npos) << events[0];
+  EXPECT_NE(events[0].find("time limit exceeded"), std::string::npos) << events[0];
 }
 
 // I5

@@ -84,7 +84,7 @@ class Value {
   template <typename Find>
   [[nodiscard]] auto word(Find find) const {
     const auto found = find(text());
-    if (!found) fail("is " + quote(text()) + ", which is not known");
+    if (!found) fail("is " + quote(text()) + ", which is unknown");
     return *found;
   }
 
@@ -115,7 +115,7 @@ ScriptedRun read_run(const Value& value) {
   } else if (word == "failure") {
     run.result = Outcome::failure;
   } else if (word != "success") {
-    result.fail("is " + quote(word) + "; there are success, failure and never");
+    result.fail("is " + quote(word) + "; use success, failure or never");
   }
   return run;
 }
@@ -233,7 +233,7 @@ Scenario parse_scenario(std::string_view text) {
   try {
     scenario.zone = Zone::load(zone.text());
   } catch (const ZoneError& error) {
-    zone.fail(std::string{"cannot be had: "} + error.what());
+    zone.fail(std::string{"cannot be loaded: "} + error.what());
   }
   if (root.has("policies")) scenario.policies = read_policies(root["policies"]);
   if (root.has("maxConcurrent")) {

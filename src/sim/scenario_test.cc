@@ -49,9 +49,9 @@ TEST(Scenario, that_is_malformed_is_reported_with_its_place) {
       {R"({"zone":7,"steps":[]})", "zone is not a string"},
       {R"({"zone":"UTC","maxConcurrent":-1})", "maxConcurrent is negative"},
       {R"({"zone":"UTC","policies":{"override":"x"}})",
-       "policies.override is \"x\", which is not known"},
+       "policies.override is \"x\", which is unknown"},
       {R"({"zone":"UTC","callbacks":{"a":[{"result":"maybe"}]}})",
-       "callbacks.a[0].result is \"maybe\"; there are success, failure and never"},
+       "callbacks.a[0].result is \"maybe\"; use success, failure or never"},
       {with_step(R"({"at":"2025-03-09T06:57:00Z","do":"stop"})"),
        "steps[1].at is before that of the previous step"},
       {with_step(R"({"at":"2025-03-09T06:58","do":"stop"})"),
@@ -60,7 +60,7 @@ TEST(Scenario, that_is_malformed_is_reported_with_its_place) {
       {with_step(R"({"at":"2025-03-09T06:58:00Z","do":"end"})"),
        "steps[1] is an end, but not the last step"},
       {with_step(R"({"at":"2025-03-09T06:58:00Z","do":"explode"})"),
-       "steps[1].do is \"explode\", which is not known"},
+       "steps[1].do is \"explode\", which is unknown"},
       {with_step(R"({"at":"2025-03-09T06:58:00Z","do":"freeze"})"), "steps[1] has no \"until\""},
       {with_step(R"({"at":"2025-03-09T06:58:00Z","do":"initialize","registrations":[["a","b"]]})"),
        "steps[1].registrations[0] is not [name, cron, retry delay in ms]"},
@@ -68,7 +68,7 @@ TEST(Scenario, that_is_malformed_is_reported_with_its_place) {
        "steps[1].to is in the past: a trace cannot contain a clock that is set back"}};
   for (const auto& [text, reason] : cases) EXPECT_EQ(malformed(text), reason) << text;
   EXPECT_TRUE(malformed("{").starts_with("it is not JSON: "));
-  EXPECT_TRUE(malformed(R"({"zone":"Mars/Olympus_Mons"})").starts_with("zone cannot be had: "));
+  EXPECT_TRUE(malformed(R"({"zone":"Mars/Olympus_Mons"})").starts_with("zone cannot be loaded: "));
 }
 
 TEST(Scenario, with_a_number_out_of_range_is_malformed) {

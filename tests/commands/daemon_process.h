@@ -1,4 +1,4 @@
-// The program as an operator has it: a process with a log and signals.
+// The program as an operator uses it: a process with a log and signals.
 #pragma once
 
 #include <chrono>
@@ -21,21 +21,21 @@
 
 namespace dutiful {
 
-// Nothing here takes so long, however busy the host: where it does, something hangs.
+// No step takes this long, even on a busy host. If one does, something hangs.
 constexpr std::chrono::seconds patience{60};
 
 struct Ended {
-  int status;  // 128 + the signal, where one ended it
+  int status;  // 128 + the signal, if one killed it
   std::string out;
   std::string err;
 };
 
-// A process of the program, its output in pipes.
+// A process of the program, with its output in pipes.
 class Process {
  public:
   using Variables = std::vector<std::pair<std::string, std::string>>;
 
-  // `become` is called in the process itself, and says whether it may go on.
+  // `become` is called in the new process, and returns whether it may continue.
   explicit Process(const std::vector<std::string>& arguments,
                    const Variables& variables = {},
                    const std::vector<int>& closed = {},
@@ -43,7 +43,7 @@ class Process {
     int out[2];
     int err[2];
     if (pipe2(out, O_CLOEXEC) != 0 || pipe2(err, O_CLOEXEC) != 0) throw std::runtime_error("pipe");
-    // Somebody else may not see the directories that it is in.
+    // Another user may not have access to its directory.
     const int program = open(DUTIFUL_PROGRAM, O_PATH | O_CLOEXEC);
     process_ = fork();
     if (process_ == 0) {
@@ -91,7 +91,7 @@ class Process {
       pollfd waiting{.fd = out_, .events = POLLIN, .revents = 0};
       const auto limit = std::chrono::duration_cast<std::chrono::milliseconds>(patience);
       if (poll(&waiting, 1, static_cast<int>(limit.count())) <= 0) {
-        throw std::runtime_error("the daemon says nothing; until now: " + seen_);
+        throw std::runtime_error("the daemon logs nothing; so far: " + seen_);
       }
       char chunk[65536];
       const ssize_t size = read(out_, chunk, sizeof chunk);
@@ -100,7 +100,7 @@ class Process {
     }
   }
 
-  // The next event of that name, of that task.
+  // The next event of that name and, if given, of that task.
   nlohmann::json await(const std::string& event, const std::string& task = "") {
     while (const auto text = line()) {
       const auto parsed = nlohmann::json::parse(*text);
@@ -109,7 +109,7 @@ class Process {
     throw std::runtime_error("the daemon ended without " + event + ": " + seen_);
   }
 
-  // The same for a log that people read.
+  // The same for a log in the format for people.
   void await_text(const std::string& part) {
     while (const auto text = line()) {
       if (text->find(part) != std::string::npos) return;
@@ -145,20 +145,20 @@ inline Ended run_to_end(const std::vector<std::string>& arguments) {
   return Process{arguments}.end();
 }
 
-// A named pipe between a test and a command: whoever opens it waits for the other.
+// A named pipe between a test and a command: the side that opens it first waits for the other.
 class Fifo {
  public:
   explicit Fifo(std::string path) : path_(std::move(path)) {
     if (mkfifo(path_.c_str(), 0600) != 0) throw std::runtime_error("mkfifo");
   }
-  // Lets go whoever still waits for the other: a process that a task left when the minute turned.
+  // Unblocks a process that still waits to open it: a run of the next minute may have left one.
   ~Fifo() { close(open(path_.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC)); }
   Fifo(const Fifo&) = delete;
   Fifo& operator=(const Fifo&) = delete;
 
   [[nodiscard]] const std::string& path() const { return path_; }
 
-  // What a command has written, once it has closed the pipe.
+  // Returns what a command has written, after it has closed the pipe.
   std::string read_text() const {
     const int pipe = open(path_.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     std::string text;
@@ -172,11 +172,11 @@ class Fifo {
       if (size == 0) break;
     }
     close(pipe);
-    if (text.empty()) throw std::runtime_error("nobody writes to " + path_);
+    if (text.empty()) throw std::runtime_error("no command writes to " + path_);
     return text;
   }
 
-  // Lets a command go on that waits to read.
+  // Releases a command that waits to read.
   void release() const { std::ofstream{path_} << "go\n"; }
 
  private:

@@ -1,4 +1,4 @@
-// dutiful run: who may touch its files, and which files it touches.
+// dutiful run: who may use its files, and which files it uses.
 
 #include <array>
 
@@ -16,7 +16,7 @@ using testing::IsEmpty;
 
 class DutifulFiles : public DutifulRun {
  protected:
-  // What is there but the task file and the pipes of a test.
+  // All files except the task file and the pipes of the test.
   std::vector<std::string> files() const {
     std::vector<std::string> found;
     for (const auto& entry : std::filesystem::directory_iterator{directory.file("")}) {
@@ -51,7 +51,7 @@ class DutifulFiles : public DutifulRun {
     ASSERT_EQ(chown(directory.file("").c_str(), another_user, another_user), 0);
     ASSERT_EQ(chown(file.c_str(), another_user, another_user), 0);
   }
-  // A daemon that runs no task, and ends well.
+  // Runs a daemon without tasks, which ends normally.
   void make_state() const {
     write("");
     Process daemon{arguments()};
@@ -60,7 +60,7 @@ class DutifulFiles : public DutifulRun {
     EXPECT_EQ(daemon.end().status, 0);
   }
 
-  // The start is refused because of this file, and says so; what it may not touch stays as it is.
+  // Expects that the daemon refuses to start because of this file, and says so.
   void expect_refused(const std::string& path, const std::string& reason) const {
     const Ended refused = run_to_end(arguments());
     EXPECT_EQ(refused.status, 2) << path;
@@ -77,7 +77,7 @@ class DutifulFiles : public DutifulRun {
   const std::string precious = directory.file("precious");
 };
 
-TEST_F(DutifulFiles, are_for_their_owner_alone_whatever_the_umask) {
+TEST_F(DutifulFiles, are_private_whatever_the_umask) {
   const std::string trace = directory.file("trace.jsonl");
   const Fifo ready = fifo("ready");
   write(task("a", "true") + task("b", "echo here > " + ready.path() + "; exec sleep 1000"));
@@ -110,7 +110,7 @@ TEST_F(DutifulFiles, are_for_their_owner_alone_whatever_the_umask) {
   EXPECT_THAT(files_open_to_others(), IsEmpty());
 }
 
-TEST_F(DutifulFiles, of_an_older_dutiful_are_tightened) {
+TEST_F(DutifulFiles, of_an_older_dutiful_are_made_private) {
   const std::string trace = directory.file("trace.jsonl");
   const Fifo ready = fifo("ready");
   write(task("a", "true") + task("b", "echo here > " + ready.path() + "; exec sleep 1000"));
@@ -160,13 +160,13 @@ TEST_F(DutifulFiles, are_never_reached_through_a_link) {
     expect_refused(path, "is a symbolic link");
     EXPECT_EQ(contents(precious), "precious");
 
-    // Nor is anything made at its end.
+    // Nor is the target of the link created.
     std::filesystem::remove(precious);
     expect_refused(path, "is a symbolic link");
     EXPECT_FALSE(std::filesystem::exists(precious));
     std::filesystem::remove(path);
   }
-  make_state();  // which nothing has harmed
+  make_state();  // the state is intact
 }
 
 TEST_F(DutifulFiles, of_another_user_are_refused_even_by_root) {
@@ -187,7 +187,7 @@ TEST_F(DutifulFiles, of_another_user_are_refused_even_by_root) {
   make_state();
 }
 
-TEST_F(DutifulFiles, of_root_are_refused_by_others) {
+TEST_F(DutifulFiles, of_root_are_refused_by_other_users) {
   DUTIFUL_NEEDS_ANOTHER_USER();
   make_state();
   ASSERT_EQ(chmod(directory.file("").c_str(), 0777), 0);
@@ -198,18 +198,18 @@ TEST_F(DutifulFiles, of_root_are_refused_by_others) {
     EXPECT_EQ(refused.status, 2);
     EXPECT_THAT(refused.err, AllOf(HasSubstr("belongs to root"), HasSubstr("run it as root")));
     for (const std::string command : {"status", "history"}) {
-      const Ended told = run_as_another_user({command, "--state", state});
-      EXPECT_EQ(told.status, 2);
-      EXPECT_EQ(told.out, "");
-      EXPECT_THAT(told.err,
+      const Ended ended = run_as_another_user({command, "--state", state});
+      EXPECT_EQ(ended.status, 2);
+      EXPECT_EQ(ended.out, "");
+      EXPECT_THAT(ended.err,
                   AllOf(HasSubstr("belongs to root"), HasSubstr("run this command as root")));
     }
     EXPECT_THAT(files_of_others_than(0), IsEmpty());
   }
 }
 
-// Whoever may write to the list of commands says what the next daemon kills.
-TEST_F(DutifulFiles, of_another_user_kill_nobody) {
+// The journal of commands decides which processes the next daemon kills.
+TEST_F(DutifulFiles, of_another_user_make_the_daemon_kill_no_process) {
   DUTIFUL_NEEDS_ANOTHER_USER();
   make_state();
   std::array<int, 2> ends{};
@@ -221,8 +221,8 @@ TEST_F(DutifulFiles, of_another_user_kill_nobody) {
     (void)!::write(ends[1], "x", 1);
     while (true) pause();
   }
-  char told = 0;
-  ASSERT_EQ(read(ends[0], &told, 1), 1);  // it leads a session
+  char ready = 0;
+  ASSERT_EQ(read(ends[0], &ready, 1), 1);  // it leads a session
   for (const int end : ends) close(end);
   std::string boot = contents("/proc/sys/kernel/random/boot_id");
   boot.pop_back();
@@ -235,20 +235,20 @@ TEST_F(DutifulFiles, of_another_user_kill_nobody) {
   expect_refused(list, "belongs to ");
   EXPECT_EQ(waitpid(innocent, nullptr, WNOHANG), 0);
 
-  // Nor where an older daemon has let others write to it.
+  // Nor if an older daemon has let other users write to the journal.
   ASSERT_EQ(chown(list.c_str(), 0, 0), 0);
   ASSERT_EQ(chmod(list.c_str(), 0666), 0);
   make_state();
   EXPECT_EQ(waitpid(innocent, nullptr, WNOHANG), 0);
 
-  // The same lines in a file of ours are believed: they are as a daemon writes them.
+  // In a private file, the same lines count: a daemon writes such lines.
   std::ofstream{list} << lines;
   ASSERT_EQ(chmod(list.c_str(), 0600), 0);
   make_state();
   EXPECT_EQ(waitpid(innocent, nullptr, WNOHANG), innocent);
 }
 
-TEST_F(DutifulFiles, of_a_history_that_is_a_link_are_not_written_and_runs_go_on) {
+TEST_F(DutifulFiles, do_not_include_a_history_behind_a_link_and_runs_continue) {
   std::filesystem::create_symlink(precious, state + "-history");
   write(impatient_task("a", "exit 1"));
   Process daemon{arguments()};
@@ -268,7 +268,7 @@ TEST_F(DutifulFiles, of_a_history_that_is_a_link_are_not_written_and_runs_go_on)
   EXPECT_THAT(history.err, HasSubstr("is a symbolic link"));
 }
 
-TEST_F(DutifulFiles, of_a_trace_that_is_a_link_are_not_written) {
+TEST_F(DutifulFiles, do_not_include_a_trace_behind_a_link) {
   write("");
   const std::string trace = directory.file("trace.jsonl");
   std::filesystem::create_symlink(precious, trace);
@@ -279,7 +279,7 @@ TEST_F(DutifulFiles, of_a_trace_that_is_a_link_are_not_written) {
   EXPECT_FALSE(std::filesystem::exists(precious));
 }
 
-TEST_F(DutifulFiles, belong_to_whoever_runs_the_daemon_and_root_may_read_them) {
+TEST_F(DutifulFiles, belong_to_the_user_of_the_daemon_and_root_may_read_them) {
   DUTIFUL_NEEDS_ANOTHER_USER();
   const Fifo ready = fifo("ready");
   ASSERT_EQ(chmod(ready.path().c_str(), 0666), 0);
@@ -291,7 +291,7 @@ TEST_F(DutifulFiles, belong_to_whoever_runs_the_daemon_and_root_may_read_them) {
     EXPECT_THAT(status.out, HasSubstr(result));
     const Ended history = run_to_end({"history", "--state", state});
     EXPECT_EQ(history.status, 0) << history.err;
-    // Nothing that root has left locks out the owner.
+    // Root leaves no file that would lock out the owner.
     EXPECT_THAT(files_of_others_than(another_user), IsEmpty());
     EXPECT_THAT(files_open_to_others(), IsEmpty());
   };
@@ -303,7 +303,7 @@ TEST_F(DutifulFiles, belong_to_whoever_runs_the_daemon_and_root_may_read_them) {
     daemon.end();
   }
   look("interrupted");
-  std::filesystem::remove(state + "-shm");  // to be made again by who looks
+  std::filesystem::remove(state + "-shm");  // the reader creates it again
   look("interrupted");
   {
     Process daemon{

@@ -1,4 +1,4 @@
-// dutiful run: what a daemon that was killed has left, and what of it goes on.
+// dutiful run: what happens to the runs and leftovers of a daemon that was killed.
 
 #include <sstream>
 
@@ -14,9 +14,9 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
-TEST_F(DutifulRun, leaves_no_command_to_go_on_beside_its_restarted_self) {
-  // Whoever holds the lock is alive: the command, and a descendant that has forked twice into a
-  // session of its own.
+TEST_F(DutifulRun, never_restarts_a_command_beside_its_leftovers) {
+  // The command and a descendant, which has forked twice into its own session, hold the lock while
+  // they live.
   const Fifo ready = fifo("ready");
   const std::string overlaps = directory.file("overlaps");
   write(task("a",
@@ -36,8 +36,8 @@ TEST_F(DutifulRun, leaves_no_command_to_go_on_beside_its_restarted_self) {
   }
   EXPECT_EQ(contents(overlaps), "");
 
-  // What the last one left is ended also where nothing is to be run any more, and where the state
-  // is reached by a link.
+  // Leftovers are killed even if there are no tasks any more, and if the state is reached through a
+  // link.
   write("");
   const std::string link = directory.file("link.db");
   ASSERT_EQ(symlink(state.c_str(), link.c_str()), 0);
@@ -47,7 +47,7 @@ TEST_F(DutifulRun, leaves_no_command_to_go_on_beside_its_restarted_self) {
   EXPECT_EQ(daemon.end().status, 0);
 }
 
-// P8: the one case that a key is for.
+// P8: the case that the key exists for.
 TEST_F(DutifulRun, runs_an_interrupted_command_again_with_the_same_key_and_a_larger_fence) {
   const Fifo ready = fifo("ready");
   write(task("a",
@@ -56,11 +56,11 @@ TEST_F(DutifulRun, runs_an_interrupted_command_again_with_the_same_key_and_a_lar
   std::vector<std::string> keys;
   for (const std::string attempt : {"1", "2", "3"}) {
     Process daemon{arguments()};
-    std::istringstream told{ready.read_text()};
+    std::istringstream values{ready.read_text()};
     std::string number;
     std::string fence;
     std::string pulse;
-    told >> number >> fence >> keys.emplace_back() >> pulse;
+    values >> number >> fence >> keys.emplace_back() >> pulse;
     EXPECT_EQ(number, attempt);
     EXPECT_EQ(fence, attempt);
     EXPECT_EQ(keys.back(), "a@" + pulse);
@@ -76,9 +76,9 @@ TEST_F(DutifulRun, runs_an_interrupted_command_again_with_the_same_key_and_a_lar
   EXPECT_EQ(daemon.end().status, 0);
 }
 
-TEST_F(DutifulRun, finds_what_it_left_also_where_the_environment_is_gone) {
-  // One has cleared its environment, one has also left the session, as su does, and one has written
-  // a title over it, as servers do.
+TEST_F(DutifulRun, finds_leftovers_that_have_lost_their_environment) {
+  // One process has cleared its environment, one has also left the session, as su does, and one has
+  // overwritten it with a title, as servers do.
   const Fifo ready = fifo("ready");
   const std::string overlaps = directory.file("overlaps");
   write(task("a",
@@ -95,7 +95,7 @@ TEST_F(DutifulRun, finds_what_it_left_also_where_the_environment_is_gone) {
       const std::string environment = "/proc/" + std::to_string(process) + "/environ";
       const auto until = std::chrono::steady_clock::now() + patience;
       while (contents(environment).find("DUTIFUL") != std::string::npos) {
-        ASSERT_LT(std::chrono::steady_clock::now(), until) << "it is not hidden";
+        ASSERT_LT(std::chrono::steady_clock::now(), until) << "the environment is still visible";
         sched_yield();
       }
       handles.push_back(static_cast<int>(syscall(SYS_pidfd_open, process, 0)));
@@ -124,7 +124,7 @@ TEST_F(DutifulRun, finds_what_it_left_also_where_the_environment_is_gone) {
   EXPECT_EQ(last.end().status, 0);
 }
 
-TEST_F(DutifulRun, leaves_alone_what_a_command_left_on_purpose_before_a_clean_stop) {
+TEST_F(DutifulRun, leaves_background_processes_alone_after_a_clean_stop) {
   const Fifo ready = fifo("ready");
   const Fifo go = fifo("go");
   write(task("a",
@@ -145,22 +145,23 @@ TEST_F(DutifulRun, leaves_alone_what_a_command_left_on_purpose_before_a_clean_st
   go.release();
 }
 
-TEST_F(DutifulRun, leaves_alone_what_a_finished_run_left_on_purpose_also_after_a_crash) {
-  // One service in a session of its own, and one in that of its command.
+TEST_F(DutifulRun, leaves_background_processes_of_finished_runs_alone_after_a_crash) {
+  // One service in its own session, and one in the session of its command.
   const Fifo ready = fifo("ready");
   const Fifo also_ready = fifo("also_ready");
   const Fifo go = fifo("go");
   const Fifo interrupted = fifo("interrupted");
-  const auto serve = [&](const Fifo& told) {
-    return " sh -c 'echo $$ > " + told.path() + "; read go < " + go.path() + "' > /dev/null 2>&1 &";
+  const auto serve = [&](const Fifo& started) {
+    return " sh -c 'echo $$ > " + started.path() + "; read go < " + go.path() +
+           "' > /dev/null 2>&1 &";
   };
   write(task("a", "(setsid" + serve(ready) + "); nohup" + serve(also_ready)) +
         task("b",
              "(setsid sh -c 'echo $$ > " + interrupted.path() +
                  "; exec sleep 1000' &); exec sleep 1000"));
   std::vector<int> services;
-  const auto handle_of = [](const Fifo& told) {
-    return static_cast<int>(syscall(SYS_pidfd_open, std::stoi(told.read_text()), 0));
+  const auto handle_of = [](const Fifo& started) {
+    return static_cast<int>(syscall(SYS_pidfd_open, std::stoi(started.read_text()), 0));
   };
   int left = -1;
   {
@@ -197,23 +198,23 @@ TEST_F(DutifulRun, reaps_descendants_that_have_lost_their_parent) {
   write(
       task("a", "(setsid sh -c 'echo $$ > " + ready.path() + "; read go < " + go.path() + "' &)"));
   Process daemon{arguments()};
-  const pid_t orphan = std::stoi(ready.read_text());
+  const pid_t descendant = std::stoi(ready.read_text());
   daemon.await("TaskRunCompleted", "a");
-  const std::string status = contents("/proc/" + std::to_string(orphan) + "/status");
+  const std::string status = contents("/proc/" + std::to_string(descendant) + "/status");
   EXPECT_THAT(status, HasSubstr("PPid:\t" + std::to_string(daemon.id()) + '\n'));
 
-  const int handle = static_cast<int>(syscall(SYS_pidfd_open, orphan, 0));
+  const int handle = static_cast<int>(syscall(SYS_pidfd_open, descendant, 0));
   go.release();
   pollfd death{.fd = handle, .events = POLLIN, .revents = 0};
   EXPECT_EQ(poll(&death, 1, static_cast<int>(std::chrono::milliseconds{patience}.count())), 1);
   close(handle);
-  // It is dead. Nothing tells when its parent has heard of it, which is a moment later.
+  // It is dead. Its parent reaps it a moment later, and nothing announces that.
   const auto until = std::chrono::steady_clock::now() + patience;
-  while (kill(orphan, 0) == 0 && std::chrono::steady_clock::now() < until) sched_yield();
-  EXPECT_EQ(kill(orphan, 0), -1);
+  while (kill(descendant, 0) == 0 && std::chrono::steady_clock::now() < until) sched_yield();
+  EXPECT_EQ(kill(descendant, 0), -1);
 }
 
-TEST_F(DutifulRun, shows_what_a_kill_interrupted_until_it_has_run_again_and_after) {
+TEST_F(DutifulRun, shows_an_interrupted_run_before_and_after_its_restart) {
   const Fifo ready = fifo("ready");
   const Fifo go = fifo("go");
   write(task("a", "echo here > " + ready.path() + "; read go < " + go.path()));
@@ -255,7 +256,8 @@ TEST_F(DutifulRun, shows_what_a_kill_interrupted_until_it_has_run_again_and_afte
   EXPECT_THAT(run_to_end({"history", "a", "--state", state}).out,
               HasSubstr("the run will be restarted"));
 
-  Process daemon{arguments({"--grace", "0s", "--kill-grace", "50ms"})};  // the next minute may come
+  Process daemon{
+      arguments({"--grace", "0s", "--kill-grace", "50ms"})};  // the next minute may begin
   EXPECT_EQ(daemon.await("TaskOrphaned", "a")["lastExecutionTime"], started);
   ready.read_text();
   EXPECT_EQ(status()["state"], "Running");
@@ -279,7 +281,7 @@ TEST_F(DutifulRun, shows_what_a_kill_interrupted_until_it_has_run_again_and_afte
               testing::StartsWith("no daemon is running on this state; start one"));
 }
 
-TEST_F(DutifulRun, remembers_the_interrupted_run_of_a_task_that_is_gone) {
+TEST_F(DutifulRun, keeps_the_interrupted_run_of_a_removed_task_in_the_history) {
   const Fifo ready = fifo("ready");
   write(task("a", "echo here > " + ready.path() + "; exec sleep 1000"));
   {
@@ -298,8 +300,8 @@ TEST_F(DutifulRun, remembers_the_interrupted_run_of_a_task_that_is_gone) {
                         "or crashed, or could not write its state"));
 }
 
-// Nobody died there, and nothing that is told says so.
-TEST_F(DutifulRun, says_only_what_is_known_of_a_run_whose_end_could_not_be_recorded) {
+// No process was killed, and no message may claim it.
+TEST_F(DutifulRun, does_not_claim_a_crash_if_the_end_of_a_run_could_not_be_recorded) {
   const Fifo ready = fifo("ready");
   const Fifo go = fifo("go");
   write(task("a", "echo here > " + ready.path() + "; read go < " + go.path()));
@@ -328,7 +330,7 @@ TEST_F(DutifulRun, says_only_what_is_known_of_a_run_whose_end_could_not_be_recor
   EXPECT_EQ(daemon.end().status, 0);
 }
 
-TEST_F(DutifulRun, forgets_nothing_where_it_cannot_start) {
+TEST_F(DutifulRun, changes_nothing_if_it_cannot_start) {
   const Fifo ready = fifo("ready");
   std::string text = task("a", "echo here > " + ready.path() + "; exec sleep 1000");
   text.replace(text.find("1h"), 2, "366d");
@@ -352,7 +354,7 @@ TEST_F(DutifulRun, forgets_nothing_where_it_cannot_start) {
   EXPECT_EQ(refused.status, 2);
   EXPECT_THAT(refused.err, HasSubstr("-commands\" is a directory"));
   EXPECT_THAT(refused.out, Not(HasSubstr("TaskRun")));
-  EXPECT_EQ(shown(), before);  // no run more, and no attempt
+  EXPECT_EQ(shown(), before);  // no new run and no new attempt
 
   std::filesystem::remove(names);
   std::filesystem::rename(directory.file("names"), names);

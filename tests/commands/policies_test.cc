@@ -13,8 +13,8 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-// TZ of a zone in which the clocks were set back an hour some minutes ago, so that this minute
-// occurs for the second time, and will for half an hour yet.
+// The TZ of a zone in which the clocks were set back by an hour half an hour ago, so that this
+// minute and those of the next half hour occur for the second time.
 std::string zone_of_repeated_minutes() {
   using namespace std::chrono;
   const auto rule = [](system_clock::time_point local) {
@@ -26,7 +26,7 @@ std::string zone_of_repeated_minutes() {
     return std::to_string(parts.tm_yday) + '/' + time_of_day.data();
   };
   const auto now = system_clock::now();
-  // The end is told in daylight time, an hour ahead.
+  // The end of daylight time is given in daylight time, an hour ahead.
   return "AAA0BBB," + rule(now - days{40}) + ',' + rule(now - minutes{30} + hours{1});
 }
 
@@ -47,7 +47,7 @@ TEST_F(DutifulRun, T4_runs_a_repeated_minute_the_first_time_only_if_asked) {
   write(task("a", "true"));
   Process daemon{arguments({"--repeated", "first_only", "--trace", trace}), zone};
   daemon.await("TaskFileLoaded");
-  daemon.signal(SIGHUP);  // what the first list starts is told before the second is loaded
+  daemon.signal(SIGHUP);  // starts of the first list are reported before the second is loaded
   daemon.await("TaskFileLoaded");
   daemon.signal(SIGTERM);
   const Ended ended = daemon.end();
@@ -84,7 +84,7 @@ TEST_F(DutifulRun, P2_a_changed_task_starts_over_if_asked) {
   EXPECT_THAT(run_to_end({"verify", trace}).out, HasSubstr("conforms"));
 }
 
-TEST_F(DutifulRun, knows_no_other_policies) {
+TEST_F(DutifulRun, rejects_unknown_policies) {
   write("");
   EXPECT_THAT(run_to_end(arguments({"--repeated", "twice"})).err,
               HasSubstr("write --repeated both|first_only"));

@@ -1,4 +1,5 @@
-// dutiful run: what a reload tells and refuses, and what is told of the file at the start.
+// dutiful run: what it reports about the task file at the start and at a reload, and what it
+// rejects.
 
 #include "commands/run_in_test.h"
 
@@ -10,14 +11,14 @@ using testing::EndsWith;
 using testing::HasSubstr;
 using testing::Not;
 
-// Runs of a task that is not due today tell nothing in between.
+// A task that is not due today, so that no run adds events.
 std::string idle_task(const std::string& name, const std::string& more = "") {
   return "[[task]]\nname = '" + name + "'\ncron = '0 0 1 1 *'\nretry = '1h'\n" +
          (more.find("run = ") == std::string::npos ? "run = 'true # " + name + "'\n" : "") + more +
          "\n";
 }
 
-TEST_F(DutifulRun, repeats_the_warnings_of_check_at_the_start_and_at_a_reload) {
+TEST_F(DutifulRun, reports_the_warnings_of_check_at_the_start_and_at_a_reload) {
   write(idle_task("a", "directory = '/no/such/place'"));
   Process daemon{arguments()};
   const auto warning = daemon.await("TaskFileWarning");
@@ -44,14 +45,14 @@ TEST_F(DutifulRun, does_not_flood_its_log_with_warnings) {
   write(text);
   Process daemon{arguments()};
   auto last = daemon.await("TaskFileWarning");
-  for (int told = 1; told < 101; ++told) last = daemon.await("TaskFileWarning");
+  for (int count = 1; count < 101; ++count) last = daemon.await("TaskFileWarning");
   EXPECT_EQ(last["warning"], "51 more warnings; see dutiful check");
   EXPECT_FALSE(last.contains("line"));
   daemon.signal(SIGTERM);
   EXPECT_THAT(daemon.end().out, Not(HasSubstr("52 more")));
 }
 
-TEST_F(DutifulRun, tells_what_a_reload_changes_in_a_task) {
+TEST_F(DutifulRun, reports_what_a_reload_changes_in_a_task) {
   write(idle_task("a") + idle_task("b"));
   Process daemon{arguments()};
   daemon.await("TaskFileLoaded");
@@ -81,7 +82,7 @@ TEST_F(DutifulRun, tells_what_a_reload_changes_in_a_task) {
   EXPECT_EQ(log.find("TaskChanged"), log.find("TaskChanged\",\"taskName\":\"a\""));
 }
 
-TEST_F(DutifulRun, refuses_a_reload_that_would_remove_every_task) {
+TEST_F(DutifulRun, rejects_a_reload_that_would_remove_every_task) {
   write(idle_task("a"));
   Process daemon{arguments()};
   daemon.await("TaskFileLoaded");
@@ -99,7 +100,7 @@ TEST_F(DutifulRun, refuses_a_reload_that_would_remove_every_task) {
             1U);
 }
 
-TEST_F(DutifulRun, lets_a_reload_remove_every_task_if_that_was_allowed) {
+TEST_F(DutifulRun, lets_a_reload_remove_every_task_if_that_is_allowed) {
   write(idle_task("a"));
   Process daemon{arguments({"--allow-empty"})};
   daemon.await("TaskFileLoaded");
@@ -111,8 +112,8 @@ TEST_F(DutifulRun, lets_a_reload_remove_every_task_if_that_was_allowed) {
               HasSubstr("the file has no tasks"));
 }
 
-// I7. Nothing is lost where there is nothing.
-TEST_F(DutifulRun, starts_without_tasks_and_takes_them_when_they_come) {
+// I7. An empty list that stays empty removes nothing, so it is accepted.
+TEST_F(DutifulRun, starts_without_tasks_and_loads_tasks_later) {
   write("");
   Process daemon{arguments()};
   EXPECT_EQ(daemon.await("TaskFileLoaded")["tasks"], 0);

@@ -1,4 +1,4 @@
-// dutiful run, end to end: tasks whose minute it is run at once, so nobody waits for one.
+// dutiful run, end to end. A task that is due every minute runs at once, so no test waits for one.
 #pragma once
 
 #include <filesystem>
@@ -16,7 +16,7 @@ namespace dutiful {
 
 class DutifulRun : public testing::Test {
  protected:
-  // A task that is due now; `script` must not hold three single quotes in a row.
+  // A task that is due now; `script` must not contain three single quotes in a row.
   static std::string task(const std::string& name,
                           const std::string& script,
                           const std::string& more = "") {
@@ -28,8 +28,8 @@ class DutifulRun : public testing::Test {
     std::string text = task(name, script);
     return text.replace(text.find("1h"), 2, "0s");
   }
-  // A script that waits for the pipe in its first run only: a minute may turn at any moment, and
-  // the task is due again.
+  // A script that waits for the pipe in its first run only: the next minute may begin at any
+  // moment, and the task is due again.
   std::string waits_once(const Fifo& go) const {
     const std::string mark = go.path() + "-passed";
     return "test -e " + mark + " || { : > " + mark + "; read line < " + go.path() + "; }";

@@ -1,4 +1,4 @@
-// dutiful run: how signals, reloads and time limits end what it runs, or do not.
+// dutiful run: what signals, reloads and time limits do to running commands.
 
 #include <thread>
 
@@ -30,7 +30,7 @@ TEST_F(DutifulRun, ends_at_SIGTERM_when_its_commands_have_finished) {
   EXPECT_EQ(daemon.end().status, 0);
 }
 
-TEST_F(DutifulRun, ends_its_commands_at_a_second_signal_also_those_that_ignore_SIGTERM) {
+TEST_F(DutifulRun, ends_its_commands_at_a_second_signal_even_those_that_ignore_SIGTERM) {
   const Fifo ready = fifo("ready");
   write(task("a", "trap '' TERM; echo $$ > " + ready.path() + "; while :; do sleep 1000; done"));
   Process daemon{arguments({"--kill-grace", "50ms"})};
@@ -42,12 +42,12 @@ TEST_F(DutifulRun, ends_its_commands_at_a_second_signal_also_those_that_ignore_S
 
   daemon.await("CommandsEnding");
   EXPECT_THAT(daemon.await("TaskRunFailed", "a")["error"].get<std::string>(),
-              HasSubstr("stopped with the daemon: killed by SIGKILL"));
+              HasSubstr("terminated with the daemon: killed by SIGKILL"));
   EXPECT_EQ(daemon.end().status, 0);
   EXPECT_EQ(kill(-command, 0), -1);
 }
 
-TEST_F(DutifulRun, ends_its_commands_when_the_grace_is_over) {
+TEST_F(DutifulRun, ends_its_commands_when_the_grace_period_expires) {
   const Fifo ready = fifo("ready");
   write(task("a", "echo here > " + ready.path() + "; exec sleep 1000"));
   Process daemon{arguments({"--grace", "50ms"})};
@@ -65,10 +65,10 @@ TEST_F(DutifulRun, ends_a_command_past_its_time_limit) {
   write(task("a", "exec sleep 1000", "timeout = \"100ms\""));
   Process daemon{arguments()};
   EXPECT_THAT(daemon.await("TaskRunFailed", "a")["error"].get<std::string>(),
-              HasSubstr("past its time limit"));
+              HasSubstr("time limit exceeded: killed by SIGTERM"));
 }
 
-TEST_F(DutifulRun, says_once_that_it_ends_commands_and_only_where_some_run) {
+TEST_F(DutifulRun, reports_once_that_it_ends_commands_and_only_if_some_run) {
   const Fifo ready = fifo("ready");
   write(task("a", "trap '' TERM; echo here > " + ready.path() + "; while :; do sleep 1000; done"));
   {
@@ -93,17 +93,17 @@ TEST_F(DutifulRun, says_once_that_it_ends_commands_and_only_where_some_run) {
   EXPECT_THAT(idle.end().out, Not(HasSubstr("CommandsEnding")));
 }
 
-TEST_F(DutifulRun, takes_a_signal_that_came_while_it_read_its_file) {
+TEST_F(DutifulRun, handles_a_signal_that_arrived_while_it_read_its_file) {
   std::string text;
   for (int i = 0; i < 3000; ++i) {
     text += "[[task]]\nname = \"" + std::to_string(i) +
             "\"\ncron = \"0 0 1 1 *\"\nretry = \"1h\"\nrun = \"true\"\n";
   }
   write(text);
-  // Signals wait from the first line of the command on. A sanitizer that starts blocks all of them
-  // for a moment, and lets them through again: SIGUSR1 tells that moment from ours.
+  // The program blocks its signals as soon as it starts. A sanitizer blocks all signals for a
+  // moment before that: SIGUSR1 shows the difference.
   Process daemon{arguments()};
-  const auto holds_signals_back = [&] {
+  const auto blocks_signals = [&] {
     const std::string status = contents("/proc/" + std::to_string(daemon.id()) + "/status");
     const auto place = status.find("SigBlk:");
     if (place == std::string::npos) return false;
@@ -112,8 +112,7 @@ TEST_F(DutifulRun, takes_a_signal_that_came_while_it_read_its_file) {
     return is_blocked(SIGHUP) && !is_blocked(SIGUSR1);
   };
   const auto until = std::chrono::steady_clock::now() + patience;
-  while (!holds_signals_back() && std::chrono::steady_clock::now() < until)
-    std::this_thread::yield();
+  while (!blocks_signals() && std::chrono::steady_clock::now() < until) std::this_thread::yield();
   daemon.signal(SIGHUP);
   daemon.await("TaskFileLoaded");
   daemon.await("TaskFileLoaded");
@@ -141,7 +140,7 @@ TEST_F(DutifulRun, reads_its_file_again_at_SIGHUP_while_commands_run) {
   daemon.await("TaskRunCompleted", "a");
 }
 
-TEST_F(DutifulRun, goes_on_with_the_old_tasks_where_the_new_file_is_wrong) {
+TEST_F(DutifulRun, continues_with_the_old_tasks_if_the_new_file_is_invalid) {
   write(task("a", "true"));
   Process daemon{arguments()};
   daemon.await("TaskRunCompleted", "a");
@@ -161,7 +160,7 @@ TEST_F(DutifulRun, goes_on_with_the_old_tasks_where_the_new_file_is_wrong) {
   EXPECT_EQ(tasks[0]["taskName"], "a");
 }
 
-TEST_F(DutifulRun, is_not_held_up_by_a_file_that_has_become_a_pipe) {
+TEST_F(DutifulRun, does_not_block_on_a_task_file_that_has_become_a_pipe) {
   write(task("a", "true"));
   Process daemon{arguments()};
   daemon.await("TaskFileLoaded");
@@ -174,7 +173,7 @@ TEST_F(DutifulRun, is_not_held_up_by_a_file_that_has_become_a_pipe) {
   EXPECT_EQ(daemon.end().status, 0);
 }
 
-TEST_F(DutifulRun, tells_systemd_how_it_is_doing) {
+TEST_F(DutifulRun, notifies_systemd_of_its_state) {
   const std::string path = directory.file("notify");
   sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
   path.copy(address.sun_path, path.size());

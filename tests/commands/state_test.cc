@@ -1,4 +1,4 @@
-// dutiful run: the state that it holds, and what is refused.
+// dutiful run: the state that it holds, and the states that it refuses.
 
 #include <sys/resource.h>
 
@@ -11,7 +11,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
-TEST_F(DutifulRun, says_what_is_wrong_before_it_does_anything) {
+TEST_F(DutifulRun, reports_invalid_arguments_before_it_does_anything) {
   EXPECT_EQ(run_to_end(arguments()).status, 2);  // there is no file
   write("[[task]]\nname = \"a\"\ncron = \"bad\"\nrun = \"true\"\n");
   const Ended invalid = run_to_end(arguments());
@@ -31,7 +31,7 @@ TEST_F(DutifulRun, says_what_is_wrong_before_it_does_anything) {
   EXPECT_THAT(unwritable.err, HasSubstr("/proc/no/such"));
 }
 
-TEST_F(DutifulRun, takes_nothing_for_a_standard_descriptor_that_it_was_started_without) {
+TEST_F(DutifulRun, opens_dev_null_for_missing_standard_descriptors) {
   const Fifo started = fifo("started");
   write(task("a", "echo yes > " + started.path()));
   Process daemon{arguments(), {}, {STDIN_FILENO, STDOUT_FILENO}};
@@ -47,8 +47,8 @@ TEST_F(DutifulRun, takes_nothing_for_a_standard_descriptor_that_it_was_started_w
   EXPECT_THAT(no_result.err, HasSubstr("cannot write the result"));
 }
 
-#ifdef DUTIFUL_PLAIN_BUILD  // a sanitizer needs descriptors of its own
-TEST_F(DutifulRun, says_which_limit_keeps_it_from_starting) {
+#ifdef DUTIFUL_PLAIN_BUILD  // a sanitizer needs more descriptors
+TEST_F(DutifulRun, says_which_limit_prevents_its_start) {
   write("");
   const Ended ended = Process{
       arguments(), {}, {}, [] {
@@ -62,7 +62,7 @@ TEST_F(DutifulRun, says_which_limit_keeps_it_from_starting) {
 }
 #endif
 
-TEST_F(DutifulRun, refuses_a_state_that_another_holds) {
+TEST_F(DutifulRun, refuses_a_state_that_another_process_holds) {
   write(task("a", "true"));
   Process first{arguments()};
   first.await("TaskRunCompleted", "a");
@@ -74,7 +74,7 @@ TEST_F(DutifulRun, refuses_a_state_that_another_holds) {
   EXPECT_EQ(first.end().status, 0);
 }
 
-TEST_F(DutifulRun, starts_nothing_while_its_state_is_gone) {
+TEST_F(DutifulRun, starts_nothing_while_its_state_is_missing) {
   const Fifo go = fifo("go");
   write(impatient_task("a", "read x < " + go.path() + "; exit 1"));
   Process daemon{arguments()};
@@ -84,7 +84,7 @@ TEST_F(DutifulRun, starts_nothing_while_its_state_is_gone) {
   EXPECT_THAT(daemon.await("StoreFailed")["error"].get<std::string>(),
               AllOf(HasSubstr(state + "\" was removed"), HasSubstr("put it back, or restart")));
 
-  // Nor does anybody else, who would end what the first one runs.
+  // Nor does a second daemon, which would kill the commands of the first.
   for (const char* suffix : {"-owner", "-wal", "-shm"}) std::filesystem::remove(state + suffix);
   const Ended second = run_to_end(arguments());
   EXPECT_EQ(second.status, 1);
@@ -92,7 +92,7 @@ TEST_F(DutifulRun, starts_nothing_while_its_state_is_gone) {
               HasSubstr("process " + std::to_string(daemon.id()) + " still uses this state"));
 }
 
-TEST_F(DutifulRun, goes_on_when_its_state_is_back) {
+TEST_F(DutifulRun, continues_when_its_state_is_back) {
   const Fifo go = fifo("go");
   write(impatient_task("a", "read x < " + go.path() + "; exit 1"));
   Process daemon{arguments({"--kill-grace", "50ms"})};
@@ -109,7 +109,7 @@ TEST_F(DutifulRun, goes_on_when_its_state_is_back) {
   EXPECT_EQ(daemon.end().status, 0);
 }
 
-TEST_F(DutifulRun, shows_nothing_but_a_clear_error_where_there_is_no_state) {
+TEST_F(DutifulRun, prints_only_a_clear_error_if_there_is_no_state) {
   const auto error = [](const std::string& command, const std::string& where) {
     const Ended ended = run_to_end({command, "--state", where});
     EXPECT_EQ(ended.status, 2) << command << ' ' << where;
@@ -130,12 +130,13 @@ TEST_F(DutifulRun, shows_nothing_but_a_clear_error_where_there_is_no_state) {
         AllOf(HasSubstr("cannot be read: Too many levels of symbolic links; give the state"),
               Not(HasSubstr("permissions"))));
     const std::string other = directory.file("other.db");
-    std::ofstream{other} << "something else, which is long enough to be read as a header of a file";
+    std::ofstream{other}
+        << "something else, which is long enough to be read as the header of a file";
     EXPECT_THAT(error(command, other), HasSubstr("not an SQLite database"));
   }
 }
 
-TEST_F(DutifulRun, leaves_nothing_beside_what_can_be_no_state) {
+TEST_F(DutifulRun, leaves_no_files_beside_a_file_that_cannot_be_a_state) {
   write("");
   const std::string place = directory.file("place");
   std::filesystem::create_directories(place + "/directory");
@@ -157,8 +158,8 @@ TEST_F(DutifulRun, leaves_nothing_beside_what_can_be_no_state) {
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator{place}, {}), 4);
 }
 
-// Nor beside a state that is not to be taken.
-TEST_F(DutifulRun, leaves_nothing_where_it_is_refused) {
+// Nor beside a state that it must not use.
+TEST_F(DutifulRun, leaves_no_files_beside_a_state_that_it_refuses) {
   write("");
   {
     Process daemon{arguments()};
@@ -198,7 +199,7 @@ TEST_F(DutifulRun, refuses_a_trace_that_is_another_of_its_files) {
   EXPECT_FALSE(std::filesystem::exists(state));
 }
 
-TEST_F(DutifulRun, refuses_a_pipe_in_the_place_of_its_list_of_commands) {
+TEST_F(DutifulRun, refuses_a_pipe_in_place_of_its_journal) {
   write("");
   const Fifo pipe = fifo("tasks.db-commands");
   const Ended refused = run_to_end(arguments());

@@ -1,4 +1,4 @@
-// X3: commands need no thread of the daemon's, so a limit on processes is left to them.
+// X3: the daemon needs no thread per command, so a limit on processes is left to the commands.
 
 #include <filesystem>
 
@@ -14,7 +14,7 @@ constexpr int tasks = 40;
 #ifdef DUTIFUL_PLAIN_BUILD
 constexpr std::size_t threads_max = 5;
 #else
-constexpr std::size_t threads_max = 6;  // ThreadSanitizer has one
+constexpr std::size_t threads_max = 6;  // ThreadSanitizer adds one
 #endif
 
 class Threads : public DutifulRun {
@@ -26,7 +26,7 @@ class Threads : public DutifulRun {
   }
 };
 
-// A user of the test's own, which has no other process, may have so many.
+// A user without any other process, with a limit on processes.
 class LimitedUser : public Threads {
  protected:
   void SetUp() override {
@@ -38,7 +38,7 @@ class LimitedUser : public Threads {
     for (const auto& name : {directory.file("."), file}) {
       if (chown(name.c_str(), user, user) != 0) throw std::runtime_error("chown");
     }
-    // A sanitizer that looks for leaks at the end would need a process of its own.
+    // A sanitizer that looks for leaks at the end would need one more process.
     return Process{arguments(more), {{"ASAN_OPTIONS", "detect_leaks=0"}}, {}, [=] {
                      const rlimit limit{.rlim_cur = processes, .rlim_max = processes};
                      return setgid(user) == 0 && setuid(user) == 0 &&
@@ -62,7 +62,7 @@ TEST_F(Threads, are_five_however_many_commands_run) {
   EXPECT_EQ(daemon.end().status, 0);
 }
 
-TEST_F(LimitedUser, has_all_its_tasks_done) {
+TEST_F(LimitedUser, gets_all_its_tasks_done) {
   std::string text;
   for (int i = 0; i < tasks; ++i) text += impatient_task(std::to_string(i), "true");
   write(text);
@@ -72,7 +72,7 @@ TEST_F(LimitedUser, has_all_its_tasks_done) {
   EXPECT_EQ(daemon.end().status, 0);
 }
 
-TEST_F(LimitedUser, can_end_a_daemon_that_gets_nothing_more) {
+TEST_F(LimitedUser, can_stop_a_daemon_that_gets_no_more_processes) {
   const Fifo ready = fifo("ready");
   std::string text;
   for (int i = 0; i < tasks; ++i) {
@@ -81,7 +81,7 @@ TEST_F(LimitedUser, can_end_a_daemon_that_gets_nothing_more) {
   }
   write(text);
   Process daemon = start(8, {"--grace", "0s", "--kill-grace", "0s"});
-  daemon.await("TaskRunFailed");  // the host gives no more processes
+  daemon.await("TaskRunFailed");  // the kernel allows no more processes
   daemon.signal(SIGTERM);
   EXPECT_EQ(daemon.end().status, 0);
 }

@@ -1,4 +1,4 @@
-// The units for systemd: what each of them starts is a command line that works.
+// The units for systemd: each of them starts a command line that works.
 
 #include <sstream>
 
@@ -9,7 +9,7 @@ namespace {
 
 class Units : public DutifulRun {
  protected:
-  // The words after a key, with what systemd and the installation put into them.
+  // The words after a key, with the variables of systemd and the installation replaced.
   std::vector<std::string> words(const std::filesystem::path& unit, const std::string& key) const {
     const std::string text = contents(unit);
     const auto line = text.find("\n" + key + "=");

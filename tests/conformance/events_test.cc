@@ -426,6 +426,20 @@ TEST(V, a_state_that_another_holds_is_access_refused) {
 }
 
 // Another user may have created it.
+TEST(V, a_state_with_several_names_is_access_refused) {
+  const TemporaryDirectory directory;
+  const std::string state = directory.file("state.db");
+  std::ofstream{state}.close();
+  std::filesystem::create_hard_link(state, directory.file("another"));
+  Log log;
+  Scheduler scheduler{{.state = state, .zone = Zone::utc(), .events = log.sink()}};
+  EXPECT_THROW(scheduler.initialize({}), StoreError);
+  const Event* refused = log.find("AccessRefused");
+  ASSERT_NE(refused, nullptr);
+  EXPECT_EQ(Log::text(*refused, "what"), state);
+  EXPECT_EQ(Log::text(*refused, "reason"), "the file has several names (hard links)");
+}
+
 TEST(V, a_file_behind_a_link_is_access_refused) {
   const TemporaryDirectory directory;
   const std::string state = directory.file("state.db");

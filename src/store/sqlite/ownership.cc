@@ -234,10 +234,16 @@ void Ownership::lock_state() {
     if (identity_of(state_) == locked) {
       state_made_ = made;
       if (status.st_nlink > 1) {
+        const std::string description =
+            "has several names (hard links); SQLite keeps a log for each name, so changes "
+            "made under another name would be lost; remove the other names";
         throw StoreError(
             state_,
-            "has several names (hard links); SQLite keeps a log for each name, so changes "
-            "made under another name would be lost; remove the other names");
+            description,
+            std::make_exception_ptr(FileRefused{state_,
+                                                description,
+                                                "the file has several names (hard links)",
+                                                user_name(status.st_uid)}));
       }
       held_ = locked;
       here.states.insert(locked);

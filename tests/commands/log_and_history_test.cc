@@ -1,4 +1,4 @@
-// dutiful run: what it tells, and what dutiful status and dutiful history show of it.
+// dutiful run: what it logs, and what dutiful status and dutiful history show.
 
 #include "commands/run_in_test.h"
 
@@ -9,7 +9,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
-TEST_F(DutifulRun, says_what_it_has_loaded_before_it_starts_anything) {
+TEST_F(DutifulRun, reports_the_loaded_file_before_it_starts_anything) {
   write(task("a", "true"));
   Process daemon{arguments()};
   daemon.await("TaskRunCompleted", "a");
@@ -18,7 +18,7 @@ TEST_F(DutifulRun, says_what_it_has_loaded_before_it_starts_anything) {
   EXPECT_LT(log.find("TaskFileLoaded"), log.find("TaskRunStarted"));
 }
 
-TEST_F(DutifulRun, logs_what_commands_write_if_asked_and_no_line_can_be_forged) {
+TEST_F(DutifulRun, logs_the_output_of_commands_if_asked_and_no_line_can_be_forged) {
   write(task("a", "printf 'one\\n\\033[31mtwo\\nno newline'"));
   Process daemon{arguments({"--output", "--log", "human"})};
   daemon.await_text("  a  succeeded in ");
@@ -32,7 +32,7 @@ TEST_F(DutifulRun, logs_what_commands_write_if_asked_and_no_line_can_be_forged) 
                     Not(HasSubstr("\x1b"))));
 }
 
-TEST_F(DutifulRun, logs_what_a_command_left_in_the_background_writes_and_lets_it_live) {
+TEST_F(DutifulRun, logs_the_output_of_background_processes_and_lets_them_live) {
   const Fifo go = fifo("go");
   const Fifo fate = fifo("fate");
   write(task("a",
@@ -54,7 +54,7 @@ TEST_F(DutifulRun, logs_what_a_command_left_in_the_background_writes_and_lets_it
   EXPECT_EQ(runs.back()["output"], "early\n");
 }
 
-TEST_F(DutifulRun, takes_a_gigabyte_of_output_in_little_memory) {
+TEST_F(DutifulRun, reads_a_gigabyte_of_output_in_little_memory) {
   write(task("flood", "yes | head -c 1073741824"));
   Process daemon{arguments()};
   daemon.await("TaskRunCompleted", "flood");
@@ -72,21 +72,21 @@ TEST_F(DutifulRun, takes_a_gigabyte_of_output_in_little_memory) {
   EXPECT_LE(runs[0]["output"].get<std::string>().size(), 8192U);
 }
 
-TEST_F(DutifulRun, is_not_held_up_by_a_log_that_nobody_reads) {
+TEST_F(DutifulRun, does_not_block_on_a_log_that_nobody_reads) {
   const Fifo ready = fifo("ready");
   const std::string line(200, 'x');
   write(task("flood", "yes " + line + " | head -c 20000000; echo flooded > " + ready.path()));
   Process daemon{arguments({"--output"})};
   EXPECT_EQ(ready.read_text(), "flooded\n");
   daemon.signal(SIGTERM);
-  // Every line of the log is an event, also the one that tells of those that are missing.
+  // Every line of the log is an event, also the line that reports how many are missing.
   EXPECT_GT(daemon.await("LogLinesDropped")["count"], 1000);
   daemon.await("TaskRunCompleted", "flood");
   daemon.await("SchedulerStopped");
   EXPECT_EQ(daemon.end().status, 0);
 }
 
-TEST_F(DutifulRun, ends_though_nobody_reads_its_log) {
+TEST_F(DutifulRun, ends_even_if_nobody_reads_its_log) {
   const Fifo ready = fifo("ready");
   write(task("flood", "yes | head -c 1000000; echo flooded > " + ready.path()));
   Process daemon{arguments({"--output"})};
@@ -98,12 +98,12 @@ TEST_F(DutifulRun, ends_though_nobody_reads_its_log) {
   EXPECT_EQ(end.si_status, 0);
 }
 
-TEST_F(DutifulRun, tells_of_a_failure_and_retries_while_others_write_without_end) {
+TEST_F(DutifulRun, reports_a_failure_and_retries_while_other_tasks_write_endlessly) {
   std::string text = impatient_task("failing", "exit 1");
   for (const char* name : {"a", "b", "c", "d"}) text += task(name, "exec yes");
   write(text);
   Process daemon{arguments({"--output", "--kill-grace", "50ms"})};
-  // However busy the host: a turn of the others is some thousand lines, and not a million.
+  // However busy the host is, the other tasks write some thousand lines per attempt, not a million.
   std::size_t output = 0;
   for (int attempts = 0; attempts < 5;) {
     const std::string line = daemon.line().value();
@@ -116,7 +116,7 @@ TEST_F(DutifulRun, tells_of_a_failure_and_retries_while_others_write_without_end
   EXPECT_EQ(daemon.end().status, 0);
 }
 
-TEST_F(DutifulRun, keeps_the_output_of_commands_to_itself) {
+TEST_F(DutifulRun, lets_no_other_user_read_the_output_of_commands) {
   write(task("a", "echo secret"));
   Process daemon{arguments()};
   daemon.await("TaskRunCompleted", "a");
@@ -133,7 +133,7 @@ TEST_F(DutifulRun, shows_status_and_history_while_it_runs) {
         "[[task]]\nname = \"d\"\ncron = \"* * * * *\"\nretry = \"1h\"\nrun = [\"/no/such\"]\n");
   Process daemon{arguments({"--kill-grace", "50ms"})};
   ready.read_text();
-  std::set<std::string> failed;  // in either order, and b before anything is ended
+  std::set<std::string> failed;  // in either order, and b before the stop
   while (failed.size() < 2) failed.insert(daemon.await("TaskRunFailed")["taskName"]);
 
   const auto tasks = nlohmann::json::parse(run_to_end({"status", "--state", file, "--json"}).out);
@@ -153,7 +153,7 @@ TEST_F(DutifulRun, shows_status_and_history_while_it_runs) {
   EXPECT_GE(all.size(), 4U);
 }
 
-TEST_F(DutifulRun, shows_names_in_json_as_they_are) {
+TEST_F(DutifulRun, shows_names_unchanged_in_json) {
   write(task(R"(C:\\temp\n)", "true"));
   Process daemon{arguments()};
   daemon.await("TaskRunCompleted", "C:\\temp\n");
@@ -166,8 +166,8 @@ TEST_F(DutifulRun, shows_names_in_json_as_they_are) {
   }
 }
 
-// V: C1 controls, separators and bidirectional controls, which JSON itself would let through.
-TEST_F(DutifulRun, escapes_controls_in_all_that_is_json) {
+// V: C1 controls, separators and bidirectional controls, which JSON allows unescaped.
+TEST_F(DutifulRun, escapes_control_characters_in_all_json_output) {
   const std::string name = "\u009b31m\u202e\u2066\u2028x";
   const std::string escaped = R"(\u009b31m\u202e\u2066\u2028x)";
   write(task(name, "printf '%s' \"$DUTIFUL_TASK\"; exit 1"));
@@ -192,7 +192,7 @@ TEST_F(DutifulRun, escapes_controls_in_all_that_is_json) {
   EXPECT_EQ(nlohmann::json::parse(history)[0]["output"], name);
 }
 
-TEST_F(DutifulRun, keeps_so_many_runs_of_each_task) {
+TEST_F(DutifulRun, keeps_a_limited_number_of_runs_per_task) {
   write("[[task]]\nname = \"a\"\ncron = \"* * * * *\"\nretry = \"0s\"\nrun = \"exit 1\"\n");
   Process daemon{arguments({"--history", "3"})};
   for (int run = 0; run < 8; ++run) daemon.await("TaskRunFailed", "a");
@@ -204,13 +204,13 @@ TEST_F(DutifulRun, keeps_so_many_runs_of_each_task) {
   EXPECT_GE(runs[0]["startedAt"], runs[1]["startedAt"]);
   EXPECT_GE(runs[1]["startedAt"], runs[2]["startedAt"]);
   EXPECT_GE(runs[0]["latenessMs"], 0);
-  // Unless a minute has just begun: then the newest but one is no retry, or the newest.
+  // If a minute has just begun, one of them is not a retry.
   int retries = 0;
   for (const auto& run : runs) retries += run["reason"] == "retry" ? 1 : 0;
   EXPECT_GE(retries, 2);
 }
 
-TEST_F(DutifulRun, goes_on_where_the_history_cannot_be_written) {
+TEST_F(DutifulRun, continues_if_the_history_cannot_be_written) {
   std::filesystem::create_directory(state + "-history");
   write("[[task]]\nname = \"a\"\ncron = \"* * * * *\"\nretry = \"0s\"\nrun = \"exit 1\"\n");
   Process daemon{arguments()};
@@ -246,7 +246,7 @@ TEST_F(DutifulRun, keeps_runs_until_the_history_can_be_written) {
   EXPECT_GE(runs.size(), 1);
 }
 
-TEST_F(DutifulRun, tells_how_many_runs_are_missing_from_the_history_when_it_ends) {
+TEST_F(DutifulRun, reports_how_many_runs_are_missing_from_the_history_when_it_ends) {
   const Fifo go = fifo("go");
   std::filesystem::create_directory(state + "-history");
   write(task("a", waits_once(go)));
@@ -262,7 +262,7 @@ TEST_F(DutifulRun, tells_how_many_runs_are_missing_from_the_history_when_it_ends
   EXPECT_EQ(daemon.end().status, 0);
 }
 
-TEST_F(DutifulRun, sets_a_damaged_trace_aside_and_begins_another) {
+TEST_F(DutifulRun, sets_a_damaged_trace_aside_and_starts_a_new_one) {
   const std::string trace = directory.file("trace.jsonl");
   const auto run_once = [&] {
     write(task("a", "true"));
