@@ -17,6 +17,7 @@ set(layer_of_events events)
 set(layer_of_scheduler runtime)
 set(layer_of_dutiful runtime)
 set(layer_of_testing runtime)
+set(layer_of_version ${LAYER})  # The text is in the header itself.
 
 file(GLOB_RECURSE files ${FOLDER}/*.h ${FOLDER}/*.cc)
 foreach(file ${files})

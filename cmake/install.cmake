@@ -1,5 +1,6 @@
-# The installed library: one archive of all layers, the public headers, and the files by which CMake
-# and pkg-config find them.
+# The installed library: one archive, or one shared library with BUILD_SHARED_LIBS, of all layers, the
+# public headers, and the files by which CMake and pkg-config find them. The program does not need the
+# library: it is linked with the layers.
 include(CMakePackageConfigHelpers)
 include(GNUInstallDirs)
 find_package(SQLite3 REQUIRED)
@@ -13,13 +14,22 @@ foreach(layer ${layers})
     list(APPEND objects $<TARGET_OBJECTS:dutiful_${layer}>)
   endif()
 endforeach()
-add_library(dutiful_all STATIC ${objects})
-set_target_properties(dutiful_all PROPERTIES OUTPUT_NAME dutiful EXPORT_NAME dutiful LINKER_LANGUAGE CXX)
+add_library(dutiful_all ${objects})
+# Before 1.0 a new minor version may change the binary interface (docs/upgrading.md).
+set(soversion ${PROJECT_VERSION_MAJOR})
+if(PROJECT_VERSION_MAJOR EQUAL 0)
+  set(soversion 0.${PROJECT_VERSION_MINOR})
+endif()
+set_target_properties(dutiful_all PROPERTIES OUTPUT_NAME dutiful EXPORT_NAME dutiful LINKER_LANGUAGE CXX
+  VERSION ${PROJECT_VERSION} SOVERSION ${soversion})
+# The compiler hides what is ours and not public. This hides what it makes of the standard library's templates.
+target_link_options(dutiful_all PRIVATE -Wl,--version-script=${CMAKE_CURRENT_LIST_DIR}/exports.map)
+set_target_properties(dutiful_all PROPERTIES LINK_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/exports.map)
 target_compile_features(dutiful_all PUBLIC cxx_std_20)
 target_include_directories(dutiful_all INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
-target_link_libraries(dutiful_all INTERFACE SQLite::SQLite3 Threads::Threads)
+target_link_libraries(dutiful_all PUBLIC Threads::Threads PRIVATE SQLite::SQLite3)
 
-install(TARGETS dutiful_all EXPORT dutifulTargets)
+install(TARGETS dutiful_all EXPORT dutifulTargets COMPONENT library)
 install(TARGETS dutiful)
 install(FILES docs/man/dutiful.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(FILES docs/man/dutiful-tasks.5 DESTINATION ${CMAKE_INSTALL_MANDIR}/man5)
@@ -42,18 +52,27 @@ install(CODE "
   endforeach()")
 install(FILES ${PROJECT_BINARY_DIR}/dutiful.service DESTINATION lib/systemd/system)
 install(FILES ${PROJECT_BINARY_DIR}/dutiful-hardened.service DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
-install(DIRECTORY include/dutiful DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-install(EXPORT dutifulTargets NAMESPACE dutiful:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/dutiful)
+install(DIRECTORY include/dutiful DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT library)
+install(EXPORT dutifulTargets NAMESPACE dutiful:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/dutiful
+  COMPONENT library)
+
+# A shared library is linked with SQLite already; a program with the archive must be.
+set(find_sqlite "find_dependency(SQLite3)")
+set(link_sqlite "-lsqlite3")
+if(BUILD_SHARED_LIBS)
+  set(find_sqlite)
+  set(link_sqlite)
+endif()
 file(WRITE ${PROJECT_BINARY_DIR}/dutifulConfig.cmake
 "include(CMakeFindDependencyMacro)
-find_dependency(SQLite3)
 find_dependency(Threads)
+${find_sqlite}
 include(\${CMAKE_CURRENT_LIST_DIR}/dutifulTargets.cmake)
 ")
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/dutifulConfigVersion.cmake
   COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/dutifulConfig.cmake ${PROJECT_BINARY_DIR}/dutifulConfigVersion.cmake
-  DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/dutiful)
+  DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/dutiful COMPONENT library)
 
 # Paths relative to the file itself, so that the prefix may be chosen at installation.
 file(RELATIVE_PATH to_headers /${CMAKE_INSTALL_LIBDIR}/pkgconfig /${CMAKE_INSTALL_INCLUDEDIR})
@@ -62,6 +81,7 @@ file(WRITE ${PROJECT_BINARY_DIR}/dutiful.pc
 Description: ${PROJECT_DESCRIPTION}
 Version: ${PROJECT_VERSION}
 Cflags: -I\${pcfiledir}/${to_headers}
-Libs: -L\${pcfiledir}/.. -ldutiful -lsqlite3 -pthread
+Libs: -L\${pcfiledir}/.. -ldutiful ${link_sqlite} -pthread
 ")
-install(FILES ${PROJECT_BINARY_DIR}/dutiful.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+install(FILES ${PROJECT_BINARY_DIR}/dutiful.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig
+  COMPONENT library)

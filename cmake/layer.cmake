@@ -13,6 +13,11 @@ function(dutiful_layer name)
   add_library(dutiful::${name} ALIAS ${target})
   target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR}/include)
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src)
+  # The objects also become libdutiful.so, which exports only what the public headers mark. No other
+  # library may replace our functions, so calls of them can be direct.
+  set_target_properties(${target} PROPERTIES
+    POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
+  target_compile_options(${target} PRIVATE -fno-semantic-interposition)
   target_link_libraries(${target} PUBLIC ${layer_USES} PRIVATE ${layer_LINKS} dutiful_warnings)
 
   if(NOT DUTIFUL_TESTS)
@@ -33,6 +38,9 @@ function(dutiful_layer name)
 
   if(layer_TESTS)
     add_executable(${name}_tests ${layer_TESTS})
+    # As the layer: a class of a test may derive from a hidden one.
+    set_target_properties(${name}_tests PROPERTIES
+      CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
     target_link_libraries(${name}_tests PRIVATE ${target} dutiful::test_support)
     dutiful_discover_tests(${name}_tests)
   endif()

@@ -7,6 +7,7 @@
 
 #include "cron/diagnosis.h"
 #include "cron/english.h"
+#include "support/mend.h"
 
 namespace dutiful {
 namespace {

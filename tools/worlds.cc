@@ -90,7 +90,7 @@ int exhaustive_worlds(const Exhaustive& options, std::chrono::seconds seconds) {
   const bool terminal = isatty(STDERR_FILENO) == 1;
   const auto begin = std::chrono::steady_clock::now();
   Exhaustive bounded = options;
-  bounded.go_on = [&](int depth, std::size_t states) {
+  bounded.proceed = [&](int depth, std::size_t states) {
     if (terminal) std::cerr << "\rdepth " << depth << ", " << states << " states";
     return std::chrono::steady_clock::now() - begin < seconds;
   };

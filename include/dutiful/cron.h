@@ -1,4 +1,4 @@
-// Cron expressions, strictly as POSIX has them.
+// Cron expressions, as POSIX defines them and nothing more.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <dutiful/error.h>
+#include <dutiful/export.h>
 #include <dutiful/time.h>
 
 namespace dutiful {
@@ -16,8 +17,8 @@ namespace dutiful {
 //
 //   minute 0-59   hour 0-23   day 1-31   month 1-12   weekday 0-6 (0 = Sunday)
 //
-// A field is `*` or a list of numbers and ranges. Day and weekday are joined by "or" where both are
-// restricted, that is anything but a bare `*` (RULES C4).
+// A field is `*` or a list of numbers and ranges. If both day and weekday are restricted, that is,
+// are anything but a bare `*`, a day matches if either of them does (RULES C4).
 //
 //   auto weekdays = CronExpression::parse("15 3 * * 1-5");
 //   weekdays.matches(local_days{2025y / 3 / 10} + 3h + 15min);
@@ -29,42 +30,44 @@ namespace dutiful {
 //   CronExpression::parse("*/15 * * * *");
 //     // throws, and says: use 0,15,30,45
 //
-// Which instants those minutes are depends on a zone: see Calendar.
+// A Calendar turns these minutes into the instants of a zone.
 //
-// The value is the schedule, not the text: `0 0 * * *` and `00 0 1-31 * *` are equal, since each
-// field chooses the same. Whether two *texts* are equal (RULES P3) is a question for the texts.
+// The value is the schedule, not the text: `0 0 * * *` and `00 0 1-31 * *` are equal, because their
+// fields choose the same values. To find out whether two *texts* are equal (RULES P3), compare the
+// texts.
 //
-// A CronExpression is a 32-byte value. All of it is safe to use from any thread, and nothing
-// allocates except to_string() and errors.
-class CronExpression {
+// A CronExpression is an immutable value of 32 bytes, safe to share between threads. Only
+// to_string() and errors allocate memory.
+class DUTIFUL_EXPORT CronExpression {
  public:
-  // Throws InvalidCronExpressionError. Takes time linear in the length of the text (RULES C7).
+  // Throws InvalidCronExpressionError. Takes linear time in the length of the text (RULES C7).
   [[nodiscard]] static CronExpression parse(std::string_view text);
 
-  // The same, with nothing instead of the exception; the way for text that is often wrong.
+  // The same, but returns nothing instead of throwing. Use it for text that is often invalid.
   [[nodiscard]] static std::optional<CronExpression> try_parse(std::string_view text) noexcept;
 
-  // Never in years outside 1 to 9999.
+  // False in years outside 1 to 9999.
   [[nodiscard]] bool matches(CivilMinute minute) const noexcept;
 
-  // The first matching minute after `after`, the last one at or before `from`.
-  // Throw CronCalculationError where the years 1 to 9999 hold none (RULES C5: `0 0 30 2 *`), with
-  // `text` as the expression: the one that this was read from, if it is given, else to_string().
+  // The first matching minute after `after`, and the last one at or before `from`.
+  //
+  // Both throw CronCalculationError if the years 1 to 9999 have none, as for `0 0 30 2 *` (RULES
+  // C5). The error shows `text` as the expression, or to_string() if `text` is empty.
   [[nodiscard]] CivilMinute next(CivilMinute after, std::string_view text = {}) const;
   [[nodiscard]] CivilMinute previous(CivilMinute from, std::string_view text = {}) const;
 
-  // The same, with nothing instead of the exception. Both bounds are inclusive.
+  // The same, but return nothing instead of throwing. Both bounds are inclusive.
   [[nodiscard]] std::optional<CivilMinute> find_at_or_after(CivilMinute from) const noexcept;
   [[nodiscard]] std::optional<CivilMinute> find_at_or_before(CivilMinute from) const noexcept;
 
-  // No month it chooses has a day that it chooses.
+  // Whether no chosen month has a chosen day, as in `0 0 30 2 *`.
   [[nodiscard]] bool never_matches() const noexcept;
 
-  // A text of this schedule, without what it need not say: parse(e.to_string()) == e.
+  // The schedule as a normalized text: parse(e.to_string()) == e.
   [[nodiscard]] std::string to_string() const;
 
-  // What each field chooses, as bits: bit n is value n. Days and weekdays are joined by "or"; a
-  // weekday mask of 0 means that only the days decide, and the other way round.
+  // The values that each field chooses: bit n stands for the value n. A day matches if it is in
+  // `days` or in `weekdays`. A mask of 0 means that only the other one decides.
   struct Fields {
     std::uint64_t minutes;
     std::uint32_t hours;
@@ -79,7 +82,7 @@ class CronExpression {
  private:
   friend class CronSearch;
 
-  explicit CronExpression(const Fields& fields) noexcept;
+  DUTIFUL_HIDDEN explicit CronExpression(const Fields& fields) noexcept;
 
   std::uint64_t minutes_;   // bit n: minute n
   std::uint64_t weekdays_;  // bit n: weekday n mod 7, for six weeks; 0 when only days_ decides
@@ -92,9 +95,9 @@ class CronExpression {
 };
 static_assert(sizeof(CronExpression) == 32);
 
-// One field of an expression cannot be read. The cause of an InvalidCronExpressionError, unless it
-// is the number of fields that is wrong.
-class FieldParseError : public Error {
+// A field of an expression is invalid. This is the cause of an InvalidCronExpressionError, unless
+// the number of fields is wrong.
+class DUTIFUL_EXPORT FieldParseError : public Error {
  public:
   FieldParseError(std::string field_value, std::string field_name, const std::string& reason);
   [[nodiscard]] std::string_view name() const noexcept override { return "FieldParseError"; }
@@ -108,14 +111,14 @@ class FieldParseError : public Error {
 };
 
 // An expression is not POSIX cron (RULES C3, C6).
-class InvalidCronExpressionError : public Error {
+class DUTIFUL_EXPORT InvalidCronExpressionError : public Error {
  public:
   struct Details {
     std::string expression;
     std::string field;        // minute, hour, day, month, weekday; expression for the whole
     std::string field_value;  // that field's text, and where it begins
     std::size_t field_offset = 0;
-    std::string reason;      // ends with the equivalent, where there is one
+    std::string reason;      // ends with the equivalent, if there is one
     std::string equivalent;  // a field or an expression in POSIX that means the same; may be empty
     std::size_t offset = 0;  // the offending characters of the expression
     std::size_t length = 0;
@@ -135,10 +138,10 @@ class InvalidCronExpressionError : public Error {
   Details details_;
 };
 
-// There is no next or no previous occurrence (RULES C5). The expression is the text that it was
-// asked with, else that of to_string(); the time is in ISO 8601: a civil minute, or an instant in
-// UTC, whichever was asked about.
-class CronCalculationError : public Error {
+// There is no next or no previous occurrence (RULES C5). The expression is the text that the caller
+// gave, or that of to_string(). The time is in ISO 8601: the civil minute or the instant in UTC
+// that the caller gave.
+class DUTIFUL_EXPORT CronCalculationError : public Error {
  public:
   CronCalculationError(std::string expression, std::string current_time, std::string cause);
   [[nodiscard]] std::string_view name() const noexcept override { return "CronCalculationError"; }
@@ -150,7 +153,7 @@ class CronCalculationError : public Error {
  private:
   std::string expression_;
   std::string current_time_;
-  std::string reason_;  // what the cause says
+  std::string reason_;  // the message of the cause
 };
 
 }  // namespace dutiful

@@ -1,4 +1,4 @@
-// The root of every exception that dutiful throws.
+// The base class of every exception that dutiful throws.
 #pragma once
 
 #include <cstdint>
@@ -10,15 +10,17 @@
 #include <variant>
 #include <vector>
 
+#include <dutiful/export.h>
+
 namespace dutiful {
 
-// A detail of an error, by the name that the specification gives it.
+// A detail of an error, under its name in the specification.
 struct ErrorField {
   using Value = std::variant<std::int64_t, std::string>;
   ErrorField(std::string_view name_of, Value value_of)
       : name(name_of), value(std::move(value_of)) {}
 
-  // As by default, but for want of memory: see EventField.
+  // Instead of the default, for the reason that EventField gives.
   ErrorField(const ErrorField& other)
       : name(other.name),
         value(std::visit([](const auto& held) { return Value{held}; }, other.value)) {}
@@ -27,11 +29,11 @@ struct ErrorField {
   ErrorField& operator=(ErrorField&&) noexcept = default;
   ~ErrorField() = default;
 
-  std::string_view name;  // lives for ever
+  std::string_view name;  // of static storage duration
   Value value;
 };
 
-// What went wrong, under the name that the specification gives it (RULES E).
+// An error, under its name in the specification (RULES E).
 //
 //   try {
 //     CronExpression::parse("*/15 * * * *");
@@ -42,14 +44,16 @@ struct ErrorField {
 //     error.fields();  // expression: */15 * * * *, field: minute, reason: has …
 //   }
 //
-// Subclasses exist where a caller would want to tell them apart, and carry the details as fields.
-class Error : public std::runtime_error {
+// There is a subclass for each error that a caller may want to handle in its own way. It has the
+// details as members.
+class DUTIFUL_EXPORT Error : public std::runtime_error {
  public:
-  // The error's name in the specification, the same in every release. Lives for ever.
+  // The error's name in the specification. It is the same in every release, and has static storage
+  // duration.
   [[nodiscard]] virtual std::string_view name() const noexcept = 0;
 
-  // The details by name, in the order of the specification, for those who read errors without
-  // knowing their classes, such as bindings. Values are whole, a cause is its message.
+  // The details by name, in the order of the specification, for code that does not know the
+  // subclasses, such as bindings. Values are not shortened; a cause is given as its message.
   [[nodiscard]] virtual std::vector<ErrorField> fields() const { return {}; }
 
   // The error that led to this one, or null.

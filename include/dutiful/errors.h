@@ -1,4 +1,4 @@
-// Every error of the scheduler, by the names of the specification (RULES E).
+// The errors of the scheduler, under their names in the specification (RULES E).
 //
 // The errors of cron expressions and zones are in cron.h and zone.h.
 #pragma once
@@ -9,12 +9,13 @@
 #include <vector>
 
 #include <dutiful/error.h>
+#include <dutiful/export.h>
 #include <dutiful/time.h>
 
 namespace dutiful {
 
-// Input that came as data, from a task file or a binding, is not a list of registrations.
-class RegistrationsNotArrayError : public Error {
+// Dynamic input, such as that of a binding, is not a list of registrations.
+class DUTIFUL_EXPORT RegistrationsNotArrayError : public Error {
  public:
   RegistrationsNotArrayError() : Error("Registrations must be an array") {}
   [[nodiscard]] std::string_view name() const noexcept override {
@@ -22,8 +23,8 @@ class RegistrationsNotArrayError : public Error {
   }
 };
 
-// One of them has the wrong arity or a value of the wrong type.
-class RegistrationShapeError : public Error {
+// A registration in dynamic input has the wrong number of values, or a value of the wrong type.
+class DUTIFUL_EXPORT RegistrationShapeError : public Error {
  public:
   RegistrationShapeError(std::size_t registration_index, std::string received)
       : Error("Invalid registration shape: expected [string, string, function, Duration]"),
@@ -39,12 +40,12 @@ class RegistrationShapeError : public Error {
   std::string received_;
 };
 
-// A registration's value is not acceptable: an empty name, a callback that holds nothing. The field
-// is `name`, `cronExpression`, `callback` or `timeLimit`, and the value is text: `null` for such a
+// A value of a registration is invalid, such as an empty name or an empty callback. The field is
+// `name`, `cronExpression`, `callback` or `timeLimit`. The value is a text: `null` for an empty
 // callback, milliseconds for a time limit.
-class InvalidRegistrationError : public Error {
+class DUTIFUL_EXPORT InvalidRegistrationError : public Error {
  public:
-  // The first shows the value; the second names the task instead, and the reason says the rest.
+  // The message of the first shows the value, that of the second the task's name.
   InvalidRegistrationError(std::string field, std::string value, std::string reason);
   InvalidRegistrationError(std::string_view task_name,
                            std::string field,
@@ -64,8 +65,8 @@ class InvalidRegistrationError : public Error {
   std::string reason_;
 };
 
-// A name stands twice in a list.
-class ScheduleDuplicateTaskError : public Error {
+// A list contains a name twice.
+class DUTIFUL_EXPORT ScheduleDuplicateTaskError : public Error {
  public:
   explicit ScheduleDuplicateTaskError(std::string task_name);
   [[nodiscard]] std::string_view name() const noexcept override {
@@ -78,8 +79,8 @@ class ScheduleDuplicateTaskError : public Error {
   std::string task_name_;
 };
 
-// A list holds an expression that is not POSIX cron. The cause is an InvalidCronExpressionError.
-class CronExpressionInvalidError : public Error {
+// A list contains an expression that is not POSIX cron. The cause is an InvalidCronExpressionError.
+class DUTIFUL_EXPORT CronExpressionInvalidError : public Error {
  public:
   CronExpressionInvalidError(const std::string& message,
                              std::string expression,
@@ -104,7 +105,7 @@ class CronExpressionInvalidError : public Error {
   std::string reason_;
 };
 
-class NegativeRetryDelayError : public Error {
+class DUTIFUL_EXPORT NegativeRetryDelayError : public Error {
  public:
   explicit NegativeRetryDelayError(Duration retry_delay)
       : Error("Retry delay must be non-negative"), retry_delay_(retry_delay) {}
@@ -118,8 +119,8 @@ class NegativeRetryDelayError : public Error {
   Duration retry_delay_;
 };
 
-// initialize() on a scheduler that is initializing, running or stopping (RULES I4).
-class SchedulerAlreadyActiveError : public Error {
+// initialize() was called on a scheduler that is initializing, running or stopping (RULES I4).
+class DUTIFUL_EXPORT SchedulerAlreadyActiveError : public Error {
  public:
   explicit SchedulerAlreadyActiveError(std::string current_state)
       : Error("Cannot initialize scheduler: scheduler is already " + current_state),
@@ -134,8 +135,8 @@ class SchedulerAlreadyActiveError : public Error {
   std::string current_state_;
 };
 
-// The state is held by another live scheduler (RULES P6); nothing was changed.
-class StateHeldError : public Error {
+// Another live scheduler holds the state (RULES P6). Nothing was changed.
+class DUTIFUL_EXPORT StateHeldError : public Error {
  public:
   StateHeldError(std::string state, std::string holder);
   [[nodiscard]] std::string_view name() const noexcept override { return "StateHeldError"; }
@@ -148,15 +149,15 @@ class StateHeldError : public Error {
   std::string holder_;
 };
 
-// The state cannot be read or written: a full disk, a damaged or foreign file, a missing directory.
-// Nothing was changed, unless in_doubt() says otherwise.
-class StoreError : public Error {
+// The state cannot be read or written: the disk is full, the file is damaged or not a state, the
+// directory is missing. Nothing was changed, unless the error is in doubt.
+class DUTIFUL_EXPORT StoreError : public Error {
  public:
   StoreError(std::string state, std::string reason, std::exception_ptr cause = nullptr);
   [[nodiscard]] std::string_view name() const noexcept override { return "StoreError"; }
   [[nodiscard]] std::vector<ErrorField> fields() const override;
-  // The change may or may not have happened, and which is not known until the state is opened
-  // again. Whoever tries the same again is right in both cases.
+  // Whether the change may have happened nevertheless. This is not known until the state is opened
+  // again. To repeat the call is right in both cases.
   [[nodiscard]] virtual bool in_doubt() const noexcept { return false; }
   [[nodiscard]] const std::string& state() const noexcept { return state_; }
   [[nodiscard]] const std::string& reason() const noexcept { return reason_; }
@@ -166,8 +167,8 @@ class StoreError : public Error {
   std::string reason_;
 };
 
-// The host gives no thread for the scheduler to run on. Nothing was changed.
-class ThreadError : public Error {
+// The host cannot start a thread for the scheduler. Nothing was changed.
+class DUTIFUL_EXPORT ThreadError : public Error {
  public:
   explicit ThreadError(std::exception_ptr cause)
       : Error(
@@ -178,8 +179,8 @@ class ThreadError : public Error {
   [[nodiscard]] std::vector<ErrorField> fields() const override;
 };
 
-// The clock is outside the years 1 to 9999. Nothing was changed.
-class ClockError : public Error {
+// The clock shows a time outside the years 1 to 9999. Nothing was changed.
+class DUTIFUL_EXPORT ClockError : public Error {
  public:
   explicit ClockError(Instant current_time);
   [[nodiscard]] std::string_view name() const noexcept override { return "ClockError"; }
@@ -190,8 +191,9 @@ class ClockError : public Error {
   Instant current_time_;
 };
 
-// The trace cannot be written, is used by another scheduler, or is none. Nothing was changed.
-class TraceError : public Error {
+// The trace cannot be written, is in use by another scheduler, or is not a trace. Nothing was
+// changed.
+class DUTIFUL_EXPORT TraceError : public Error {
  public:
   TraceError(std::string file, std::string reason, std::exception_ptr cause = nullptr);
   [[nodiscard]] std::string_view name() const noexcept override { return "TraceError"; }
@@ -204,8 +206,8 @@ class TraceError : public Error {
   std::string reason_;
 };
 
-// A list could not be scheduled because of one of its tasks (RULES P4). Nothing was changed.
-class ScheduleTaskError : public Error {
+// A task of a list could not be scheduled, so none was (RULES P4). Nothing was changed.
+class DUTIFUL_EXPORT ScheduleTaskError : public Error {
  public:
   ScheduleTaskError(std::string task_name,
                     std::string cron_expression,
@@ -220,12 +222,12 @@ class ScheduleTaskError : public Error {
  private:
   std::string task_name_;
   std::string cron_expression_;
-  std::string reason_;  // what the cause says
+  std::string reason_;  // the message of the cause
 };
 
-// initialize() failed because of something that is not the scheduler's own: a preparation, the
-// host. Nothing was changed.
-class InitializeSchedulerError : public Error {
+// initialize() failed for a reason outside the scheduler, such as Options::prepare or the host.
+// Nothing was changed.
+class DUTIFUL_EXPORT InitializeSchedulerError : public Error {
  public:
   InitializeSchedulerError(std::string reason, std::exception_ptr cause)
       : Error("Failed to initialize scheduler: " + reason, std::move(cause)),
@@ -237,11 +239,11 @@ class InitializeSchedulerError : public Error {
   [[nodiscard]] const std::string& reason() const noexcept { return reason_; }
 
  private:
-  std::string reason_;  // what the cause says
+  std::string reason_;  // the message of the cause
 };
 
-// Shutdown itself failed (RULES I5).
-class StopSchedulerError : public Error {
+// stop() failed (RULES I5).
+class DUTIFUL_EXPORT StopSchedulerError : public Error {
  public:
   StopSchedulerError(std::string reason, std::exception_ptr cause)
       : Error("Failed to stop scheduler: " + reason, std::move(cause)),
@@ -251,12 +253,12 @@ class StopSchedulerError : public Error {
   [[nodiscard]] const std::string& reason() const noexcept { return reason_; }
 
  private:
-  std::string reason_;  // what the cause, where there is one, says
+  std::string reason_;  // the message of the cause, if there is one
 };
 
 // A persisted record is damaged (RULES P7). It is left as it is. The message ends with the task's
-// name, unless it is that which is damaged.
-class TaskTryDeserializeError : public Error {
+// name, unless the name is what is damaged.
+class DUTIFUL_EXPORT TaskTryDeserializeError : public Error {
  public:
   [[nodiscard]] std::string_view name() const noexcept override {
     return "TaskTryDeserializeError";
@@ -274,7 +276,7 @@ class TaskTryDeserializeError : public Error {
                           std::string expected_type,
                           std::string task_name);
 
-  // These, and the name of the task where it is known.
+  // The given fields, and the task's name if it is known.
   [[nodiscard]] std::vector<ErrorField> with_task(std::vector<ErrorField> fields) const;
 
  private:
@@ -284,7 +286,7 @@ class TaskTryDeserializeError : public Error {
   std::string task_name_;
 };
 
-class TaskMissingFieldError : public TaskTryDeserializeError {
+class DUTIFUL_EXPORT TaskMissingFieldError : public TaskTryDeserializeError {
  public:
   explicit TaskMissingFieldError(const std::string& field, std::string task_name = {})
       : TaskTryDeserializeError(
@@ -293,7 +295,7 @@ class TaskMissingFieldError : public TaskTryDeserializeError {
   [[nodiscard]] std::vector<ErrorField> fields() const override;
 };
 
-class TaskInvalidTypeError : public TaskTryDeserializeError {
+class DUTIFUL_EXPORT TaskInvalidTypeError : public TaskTryDeserializeError {
  public:
   TaskInvalidTypeError(const std::string& field,
                        std::string value,
@@ -315,7 +317,7 @@ class TaskInvalidTypeError : public TaskTryDeserializeError {
   std::string actual_type_;
 };
 
-class TaskInvalidValueError : public TaskTryDeserializeError {
+class DUTIFUL_EXPORT TaskInvalidValueError : public TaskTryDeserializeError {
  public:
   TaskInvalidValueError(const std::string& field,
                         std::string value,
@@ -335,7 +337,7 @@ class TaskInvalidValueError : public TaskTryDeserializeError {
   std::string reason_;
 };
 
-class TaskInvalidStructureError : public TaskTryDeserializeError {
+class DUTIFUL_EXPORT TaskInvalidStructureError : public TaskTryDeserializeError {
  public:
   TaskInvalidStructureError(const std::string& message,
                             std::string value,
@@ -347,9 +349,10 @@ class TaskInvalidStructureError : public TaskTryDeserializeError {
   [[nodiscard]] std::vector<ErrorField> fields() const override;
 };
 
-// The persisted list is not the one that this scheduler runs: another has replaced it, or somebody
-// has deleted of it, and then `actual` is `expected` or, where nothing is left, empty.
-class TaskListMismatchError : public Error {
+// The persisted list is not the one that this scheduler runs. Either another scheduler has replaced
+// it, or someone has deleted tasks; then `actual` equals `expected`, or is empty if no task is
+// left.
+class DUTIFUL_EXPORT TaskListMismatchError : public Error {
  public:
   TaskListMismatchError(std::string expected, std::string actual);
   [[nodiscard]] std::string_view name() const noexcept override { return "TaskListMismatchError"; }

@@ -1,4 +1,4 @@
-// What a scheduler tells of itself while it runs (RULES V).
+// The events that a scheduler reports (RULES V).
 #pragma once
 
 #include <cstdint>
@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include <dutiful/export.h>
 #include <dutiful/time.h>
 
 namespace dutiful {
@@ -22,8 +23,8 @@ struct EventField {
   EventField(std::string_view name_of, Value value_of)
       : name(name_of), value(std::move(value_of)) {}
 
-  // As by default, but for want of memory: a variant of libstdc++ 12 that is copied when it runs
-  // out takes itself for a whole one, and destroys what it does not hold.
+  // Instead of the default, because of a fault of libstdc++ 12: if memory runs out while a variant
+  // is copied, the copy takes itself for complete, and destroys a value that it does not hold.
   EventField(const EventField& other)
       : name(other.name),
         value(std::visit([](const auto& held) { return Value{held}; }, other.value)) {}
@@ -32,35 +33,38 @@ struct EventField {
   EventField& operator=(EventField&&) noexcept = default;
   ~EventField() = default;
 
-  std::string_view name;  // lives for ever
+  std::string_view name;  // of static storage duration
   Value value;
 };
 
-// Something that happened. The names, and the names of the fields, are the same in every release:
+// Something that happened. The names of events and of their fields are the same in every release.
+// docs/events.md lists them all; some of them are:
 //
 //   TaskRunStarted    info     taskName, scheduledTime, actualTime; isRetry, missedCount, …
 //   TaskRunCompleted  info     taskName, duration, success
 //   TaskRunFailed     warning  taskName, duration, success, error; nextRetryAt
-//   …                          the whole list is in docs/events.md
 struct Event {
-  std::string_view name;  // lives for ever
+  std::string_view name;  // of static storage duration
   Level level;
   Instant at;
   std::vector<EventField> fields;
 };
 
-// Is told every event, those of one task in the order in which they happened. Called by the
-// scheduler's own thread or by one in initialize() or stop(), never by two at once; it should be
-// quick and must not call the scheduler; what it throws is lost.
+// Receives every event. The events of one task arrive in the order in which they happened.
+//
+// It is called by the scheduler's thread, by threads in initialize() or stop(), and by the thread
+// that constructs or destroys the scheduler, but never by two at the same time. So what it uses
+// must exist before the scheduler and outlive it. It should be quick, because all starts wait for
+// it, and must not call the scheduler. Exceptions that it throws are ignored.
 using EventSink = std::function<void(const Event&)>;
 
 // The event as a JSON object on one line, without the newline:
 // {"time":"2025-03-03T10:00:00.000Z","level":"INFO","event":"TaskRunStarted","taskName":"backup",…}
-// Control characters, line separators and bidirectional controls are \uXXXX, and bytes that are not
-// UTF-8 are shown as \xNN, so a name survives and never forges a line.
-[[nodiscard]] std::string to_json(const Event& event);
+// Control characters, line separators and bidirectional controls are written as \uXXXX, and bytes
+// that are not UTF-8 as \xNN. So a task's name stays readable and can never forge a line.
+[[nodiscard]] DUTIFUL_EXPORT std::string to_json(const Event& event);
 
-// A sink that writes each event as such a line. The stream must outlive it.
-[[nodiscard]] EventSink json_lines(std::ostream& out);
+// A sink that writes each event as such a line. The stream must outlive the scheduler.
+[[nodiscard]] DUTIFUL_EXPORT EventSink json_lines(std::ostream& out);
 
 }  // namespace dutiful

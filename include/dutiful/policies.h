@@ -1,24 +1,24 @@
-// What users may choose differently from the default (RULES, "policy").
+// The policies that a user may choose (RULES, "policy"). The first of each is the default.
 #pragma once
 
 namespace dutiful {
 
-// What becomes of a civil minute that occurs twice because the clocks were set back (RULES T4).
+// When a task is due whose civil minute occurs twice, because the clocks are set back (RULES T4).
 enum class RepeatedMinutes {
-  both,        // it is due both times
-  first_only,  // only the first occurrence is due
+  both,        // at both occurrences
+  first_only,  // at the first one only
 };
 
-// A second initialize() on a running scheduler (RULES I4).
+// What initialize() does on a running scheduler (RULES I4).
 enum class Reinitialize {
   reject,     // throws SchedulerAlreadyActiveError
-  reconcile,  // applies the new list without stopping: running callbacks go on
+  reconcile,  // applies the new list without a stop; runs in progress continue
 };
 
-// A task that comes with another cron text or retry delay than before (RULES P2).
+// What initialize() does with a task whose cron text or retry delay has changed (RULES P2).
 enum class Override {
-  keep_history,   // it goes on with the new configuration
-  reset_history,  // it starts over as if it came for the first time
+  keep_history,   // it continues, with the new configuration
+  reset_history,  // it starts over, as a new task does
 };
 
 }  // namespace dutiful

@@ -1,4 +1,4 @@
-// What a callback is handed, and what callbacks are.
+// Callbacks, and what they get.
 #pragma once
 
 #include <cstddef>
@@ -11,85 +11,85 @@
 #include <type_traits>
 #include <utility>
 
+#include <dutiful/export.h>
 #include <dutiful/time.h>
 
 namespace dutiful {
 
 // Why a run starts (RULES K2).
 enum class Reason : std::uint8_t {
-  cron,    // a minute of its expression has come
-  retry,   // the last run failed, and the retry delay is over
+  cron,    // a pulse: a minute of its cron expression
+  retry,   // the last run failed, and the retry delay has expired
   orphan,  // the last run was interrupted by a crash
-  boot,    // it came for the first time, in a minute of its expression
+  boot,    // it was registered for the first time, in a minute of its cron expression
 };
 
-// "cron", "retry", "orphan" or "boot", as traces and events spell it.
-[[nodiscard]] const char* name_of(Reason reason) noexcept;
+// "cron", "retry", "orphan" or "boot", as in traces and events.
+[[nodiscard]] DUTIFUL_EXPORT const char* name_of(Reason reason) noexcept;
 
-// Why a run is asked to end.
+// Why a run is asked to stop.
 enum class StopReason : std::uint8_t {
-  time_limit,  // its time limit is over; however it ends, it has failed (RULES X2)
-  stopping,    // stop() was called, which waits for it; it may as well go on to its end (RULES I5)
+  time_limit,  // its time limit has expired; it counts as failed, however it ends (RULES X2)
+  stopping,    // stop() was called and waits for the run, which may also finish as usual (RULES I5)
 };
 
 // "time_limit" or "stopping".
-[[nodiscard]] const char* name_of(StopReason reason) noexcept;
+[[nodiscard]] DUTIFUL_EXPORT const char* name_of(StopReason reason) noexcept;
 
-class StopState;
+class StopState;  // internal
 
 // One run of a task.
 struct RunInfo {
   std::string task;
   Reason reason;
-  Instant pulse;  // the instant it was due; of a retry or an orphan, that of the first attempt
+  Instant pulse;          // the pulse it runs for; the same for every attempt
   std::uint32_t attempt;  // from 1
-  // Grows with every start of the task, for ever: over restarts, crashes, and the task's removal.
-  // What a run writes to can keep the largest that it has seen, and refuse a late writer with a
-  // smaller one: a run that was taken for dead, say, and had only been stopped (RULES P8). It is
-  // one counter for all tasks of a state, so there are gaps. Without a state it lives as long as
-  // the scheduler.
+  // Grows with every start of the task, across restarts, crashes and the removal of the task. A
+  // resource that runs write to can keep the largest fence it has seen and reject a smaller one.
+  // This keeps out a run that was taken for dead but was only suspended (RULES P8). All tasks of a
+  // state share one counter, so the fences of a task have gaps. Without a state, the counter lives
+  // as long as the scheduler.
   std::uint64_t fence;
-  // 0; but where the pulse may have come before, by a clock that has been corrected since (RULES
-  // T7), the fence of the first attempt, which tells the two apart in the key.
+  // Usually 0. If the pulse may have occurred before, by a clock that has been corrected since
+  // (RULES T7), the fence of the first attempt. It makes the key unique.
   std::uint64_t recurrence = 0;
   Instant started;
-  std::stop_token stop{};  // asks the run to end; stop_reason() says why
-  // The same, but silent when the scheduler is stopped: for a run that is told of that in another
-  // way, or is to go on.
+  std::stop_token stop{};  // asks the run to stop; stop_reason() says why
+  // The same, but not for StopReason::stopping: for a run that learns about stop() in another way,
+  // or that always finishes.
   std::stop_token must_end{};
   std::shared_ptr<const StopState> stop_state{};  // belongs to the scheduler
-  // When this attempt was due: for a retry, when the retry delay ended; otherwise the pulse. The
-  // event TaskRunStarted calls it scheduledTime.
+  // When this attempt was due: for a retry, when the retry delay expired; otherwise the pulse. It
+  // is the scheduledTime of the event TaskRunStarted.
   Instant scheduled = pulse;
 
-  // Nothing before `stop` asks. Where there are two reasons, the one that presses.
-  [[nodiscard]] std::optional<StopReason> stop_reason() const noexcept;
+  // None until `stop` is requested. If there are two reasons, time_limit.
+  [[nodiscard]] DUTIFUL_EXPORT std::optional<StopReason> stop_reason() const noexcept;
 
-  // Names the work: what the task of that name does for that pulse, as in
-  // "backup@2025-03-03T03:15:00.000Z". It is the same for every attempt, by retry or after a crash,
-  // and never used for other work, so a callback that keeps it with what it did can tell whether it
-  // did so already (RULES P8).
+  // Identifies the work by task and pulse, as in "backup@2025-03-03T03:15:00.000Z". The key is the
+  // same for every attempt, by retry or after a crash, and is never used for other work. A callback
+  // that stores the key with its results can tell whether the work is done (RULES P8).
   //
-  // A clock that was hours ahead, and is corrected, brings instants again for which the task has
-  // run. Until it is past them the keys of new work have an end of their own, as in
+  // If a clock that was hours ahead is corrected, pulses recur for which the task has already run.
+  // Until the clock has passed them, keys have a suffix, as in
   // "backup@2025-03-03T03:15:00.000Z~1843".
   //
-  // A boot run is for the minute in which the task came. A name that is removed and comes back
-  // within a minute for which it has run is run again (RULES K4), with the same key: to the key it
-  // is the same task and the same pulse. A removed name is forgotten: if the clock is set back
-  // before it comes back, its keys may come again.
-  [[nodiscard]] std::string key() const;
+  // A boot run is for the minute in which the task was registered first. If a task is removed, and
+  // registered again within a minute for which it has run, it runs again (RULES K4) with the same
+  // key: task and pulse are the same. A removed task is forgotten: if the clock is set back before
+  // it is registered again, its keys may be used again.
+  [[nodiscard]] DUTIFUL_EXPORT std::string key() const;
 };
 
-// A run in the hands of a callback that takes its time: settled once, from any thread, by succeed()
-// or fail(). One that is dropped unsettled has failed; so has one that the callback took with it
-// when it threw, and then with what was thrown as the reason.
+// A run that its callback settles, at once or later, from any thread, by one call of succeed() or
+// fail(). A Run that is destroyed unsettled has failed. If the callback throws and its Run is
+// destroyed unsettled with it, the exception is the reason of the failure.
 //
 //   [](dutiful::Run run) { queue.push([run = std::move(run)]() mutable { run.succeed(); }); }
-class Run {
+class DUTIFUL_EXPORT Run {
  public:
-  class Settler;
-  Run(RunInfo info, std::shared_ptr<Settler> settler);
+  class DUTIFUL_HIDDEN Settler;
+  DUTIFUL_HIDDEN Run(RunInfo info, std::shared_ptr<Settler> settler);
   Run(Run&&) noexcept = default;
   Run& operator=(Run&& other) noexcept;
   ~Run();
@@ -100,17 +100,17 @@ class Run {
 
  private:
   friend class Callback;
-  void drop() noexcept;
+  DUTIFUL_HIDDEN void drop() noexcept;
 
   RunInfo info_;
   std::shared_ptr<Settler> settler_;
 };
 
-// A callback in any of its three forms: void(), void(const RunInfo&), both of which fail by
-// throwing anything at all, and void(Run). One that returns something does not compile: nobody
-// would look at it.
+// A callback in any of its three forms: void(), void(const RunInfo&) and void(Run). The first two
+// fail by throwing anything. A callback that returns a value does not compile, because the value
+// would be ignored.
 //
-// One that is made of a null pointer, an empty std::function or the like is empty itself, and
+// A Callback made from a null pointer, an empty std::function or the like is empty, and
 // initialize() rejects it (RULES E).
 class Callback {
  public:
@@ -132,8 +132,8 @@ class Callback {
 
   [[nodiscard]] explicit operator bool() const noexcept { return work_ != nullptr; }
 
-  // Runs it; the run is settled when a synchronous one returns. Never throws.
-  void operator()(Run run) const noexcept;
+  // Calls the function. If it is synchronous, the run is settled when this returns. Never throws.
+  DUTIFUL_EXPORT void operator()(Run run) const noexcept;
 
  private:
   friend struct PromptCallback;
@@ -149,8 +149,8 @@ class Callback {
     }
   }
 
-  // Whether there is nothing in it to call. Of classes, only those are asked that can be made of
-  // nullptr, as std::function can: what any other means by being "false" is its own business.
+  // Whether there is nothing to call. A class is compared with nullptr only if it can be made from
+  // nullptr, as std::function can: for other classes the comparison may mean anything.
   template <typename F>
   static bool is_null([[maybe_unused]] const F& function) {
     if constexpr (std::is_pointer_v<F> || std::is_member_pointer_v<F>) {
@@ -163,12 +163,12 @@ class Callback {
     }
   }
 
-  // In one piece with the function it holds: there may be a million of them.
+  // One allocation with the function it holds, because there may be a million of them.
   struct Work {
     virtual ~Work() = default;
-    // Takes the run, or returns when it has succeeded.
+    // Takes the run, or settles it before it returns.
     virtual void call(Run& run) = 0;
-    // Whether it may be called by the thread that starts runs, which must not wait for anything.
+    // Whether the thread that starts runs may call it. That thread must not wait for anything.
     [[nodiscard]] virtual bool is_prompt() const noexcept { return false; }
   };
   template <typename F>

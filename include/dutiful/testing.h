@@ -1,4 +1,4 @@
-// For tests of what one builds on dutiful: time in one's own hands.
+// For tests of programs that use dutiful: a clock set by hand, and a scheduler in virtual time.
 #pragma once
 
 #include <condition_variable>
@@ -6,30 +6,33 @@
 #include <memory>
 #include <mutex>
 
+#include <dutiful/export.h>
 #include <dutiful/scheduler.h>
 
 namespace dutiful {
 
 class Bell;
 
-// A clock that stands still until it is told otherwise.
+// A clock that shows the same time until the test changes it.
 //
 //   auto clock = std::make_shared<dutiful::ManualClock>(instant);
 //   dutiful::Scheduler scheduler{{.zone = dutiful::Zone::utc(), .clock = clock}};
 //   scheduler.initialize({{"hourly", "0 * * * *", [] { … }, 1min}});
-//   clock->advance(1h);   // returns when what has become due has been started
+//   clock->advance(1h);   // returns when the tasks that became due have started
 //
-// For one scheduler at a time.
-class ManualClock : public Clock {
+// One scheduler uses it at a time. The test's threads and callbacks may set it; the sink,
+// Options::prepare and stop callbacks must not.
+class DUTIFUL_EXPORT ManualClock : public Clock {
  public:
   explicit ManualClock(Instant now);
   ~ManualClock() override;
   ManualClock(const ManualClock&) = delete;
   ManualClock& operator=(const ManualClock&) = delete;
 
-  // Sets the clock, forward or back, and waits until the scheduler has taken notice.
+  // Sets the clock, forward or back, and waits until the scheduler has noticed. Durations, such as
+  // that of a run, do not change.
   void set(Instant now);
-  // The same, and so much time has passed: it counts for durations.
+  // Lets time pass: sets the clock, and adds to durations.
   void advance(Duration duration);
 
   [[nodiscard]] Instant now() const override;
@@ -45,21 +48,23 @@ class ManualClock : public Clock {
   Instant now_;
   Duration monotonic_{};
   Instant alarm_ = Instant::max();
-  std::uint64_t alarms_ = 0;  // how often one was set
+  std::uint64_t alarms_ = 0;  // how many were set
 };
 
-// The scheduler in virtual time, for tests of one's own schedules: no threads, no waiting.
-// Everything that is due happens in the caller's thread, at exactly the instant it is due.
+// The scheduler in virtual time, for tests of schedules and callbacks. It has no threads and never
+// waits: everything happens on the caller's thread, at exactly the instant it is due.
 //
 //   dutiful::VirtualScheduler scheduler{instant, {.zone = dutiful::Zone::load("Europe/Berlin")}};
 //   scheduler.initialize({{"report", "0 8 * * 1", [&] { ++reports; }, 5min}});
 //   scheduler.advance(std::chrono::days{365});
 //   assert(reports == 52);
 //
-// A callback that takes a Run may keep it and settle it later; virtual time goes on meanwhile.
-// Errors are those of Scheduler. Of the options, `state`, `clock`, `trace` and `verify` do not
-// count: it remembers in memory, and crash() forgets all but that.
-class VirtualScheduler {
+// A callback that takes a Run may keep it and settle it later, while virtual time passes. Errors
+// are those of Scheduler. The options `state`, `clock`, `trace` and `verify` are ignored: the state
+// is kept in memory, and survives crash() and stop().
+//
+// Not thread-safe: call it, and settle its runs, on one thread.
+class DUTIFUL_EXPORT VirtualScheduler {
  public:
   // Throws ClockError for an instant outside the years 1 to 9999.
   explicit VirtualScheduler(Instant now, Options options = {});
@@ -68,18 +73,20 @@ class VirtualScheduler {
   VirtualScheduler& operator=(const VirtualScheduler&) = delete;
 
   void initialize(std::vector<Registration> registrations);
-  // Runs that were kept are asked to end (RunInfo::stop). They must be settled then, or before;
-  // throws StopSchedulerError otherwise, and goes on.
+  // Asks the runs in progress to end (RunInfo::stop). If one is not settled by then, throws
+  // StopSchedulerError, and the scheduler continues to run.
   void stop();
-  // As if the process had died: runs that are going on are interrupted.
+  // As if the process had died. Runs in progress are interrupted, and the scheduler is
+  // uninitialized.
   void crash();
 
-  // Throws ClockError if that leads out of the years 1 to 9999, and then nothing has happened.
+  // Lets time pass, and does everything that is due meanwhile. A negative duration sets the clock
+  // back. Throws ClockError, and does nothing, if that leads outside the years 1 to 9999.
   void advance(Duration duration);
   [[nodiscard]] Instant now() const;
 
  private:
-  class Impl;
+  class DUTIFUL_HIDDEN Impl;
   std::unique_ptr<Impl> impl_;
 };
 

@@ -1,4 +1,4 @@
-// Time zones: what the clocks of a place show at an instant.
+// Time zones: which instants are a local time, and the other way round.
 #pragma once
 
 #include <memory>
@@ -8,27 +8,15 @@
 #include <vector>
 
 #include <dutiful/error.h>
+#include <dutiful/export.h>
 #include <dutiful/time.h>
 
 namespace dutiful {
 
-class Timeline;
+class Timeline;  // internal
 
-// A local time of a zone is one of three things, and whoever asks has to say what to do with each.
-struct Unique {
-  Instant at;
-};
-struct Skipped {       // The clocks jumped over it …
-  Instant transition;  // … at this instant.
-};
-struct Repeated {  // The clocks were set back and showed it twice.
-  Instant first;
-  Instant second;
-};
-using LocalReading = std::variant<Unique, Skipped, Repeated>;
-
-// A zone that cannot be had: there is no silent fall-back to UTC.
-class ZoneError : public Error {
+// A zone cannot be loaded. There is no silent fall-back to UTC.
+class DUTIFUL_EXPORT ZoneError : public Error {
  public:
   ZoneError(std::string zone, std::string reason);
   [[nodiscard]] std::string_view name() const noexcept override { return "ZoneError"; }
@@ -41,26 +29,26 @@ class ZoneError : public Error {
   std::string reason_;
 };
 
-// The offset from UTC that a place keeps, through all of time.
+// The offset from UTC that the clocks of a place have, at every instant.
 //
 //   Zone zone = Zone::load("America/New_York");
 //   zone.offset_at(instant);                         // -14400 s in summer
 //   zone.read(local_days{2025y / 3 / 9} + 2h + 30min);   // Skipped: spring forward
 //   zone.read(local_days{2025y / 11 / 2} + 1h + 30min);  // Repeated: fall back
 //
-// A Zone is an immutable value, cheap to copy and safe to share between threads. It does not notice
-// when the system's zone database changes: load it again for that.
-class Zone {
+// A Zone is an immutable value. It is cheap to copy and safe to share between threads. It does not
+// follow changes of the system's zone database: load it again for that.
+class DUTIFUL_EXPORT Zone {
  public:
-  // Copied where others would be moved: there is no empty zone.
+  // To move a zone is to copy it, because there is no empty zone.
   Zone(const Zone&) = default;
   Zone& operator=(const Zone&) = default;
 
   // UTC, which needs no zone database.
   [[nodiscard]] static Zone utc();
 
-  // The zone that `name` says, as TZ would (tzset(3)): a name of the zone database
-  // ("Europe/Berlin"), the absolute path of a TZif file, or a POSIX rule
+  // The zone that the environment variable TZ would choose with that value (tzset(3)): a name from
+  // the zone database ("Europe/Berlin"), the absolute path of a TZif file, or a POSIX rule
   // ("CET-1CEST,M3.5.0,M10.5.0/3"). The database is $TZDIR, or /usr/share/zoneinfo.
   // Throws ZoneError, which says what is wrong with the name or the file.
   [[nodiscard]] static Zone load(std::string_view name);
@@ -69,13 +57,27 @@ class Zone {
   [[nodiscard]] static Zone host();
 
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
+  // Local time minus UTC.
   [[nodiscard]] std::chrono::seconds offset_at(Instant instant) const;
-  [[nodiscard]] LocalReading read(std::chrono::local_time<Duration> local) const;
+
+  // A local time is one of these three, and the caller decides what to do with each.
+  struct Unique {
+    Instant at;
+  };
+  struct Skipped {       // The clocks jumped over it …
+    Instant transition;  // … at this instant.
+  };
+  struct Repeated {  // The clocks were set back and showed it twice.
+    Instant first;
+    Instant second;
+  };
+  using Reading = std::variant<Unique, Skipped, Repeated>;
+  [[nodiscard]] Reading read(std::chrono::local_time<Duration> local) const;
 
  private:
   friend class Calendar;
 
-  Zone(std::string name, std::shared_ptr<const Timeline> timeline);
+  DUTIFUL_HIDDEN Zone(std::string name, std::shared_ptr<const Timeline> timeline);
 
   std::string name_;
   std::shared_ptr<const Timeline> timeline_;

@@ -35,7 +35,7 @@ struct CommandSyntax {
     std::string name{};                  // --count
     std::string value{};                 // the name of its value in help: N
     std::vector<std::string> choices{};  // the values it may have; empty: any
-    std::string description{};           // empty: help does not show the option
+    std::string description{};
     // A bool makes it a flag, which takes no value; a string holds the default.
     std::variant<bool*, std::string*, std::optional<std::string>*> target{};
   };

@@ -43,8 +43,7 @@ struct Bakery {
                        {.name = "--topping",
                         .choices = {"poppy_seed", "sunflower_seed"},
                         .description = "What to put on it",
-                        .target = &topping},
-                       {.name = "--secret", .value = "KEY", .target = &where}},
+                        .target = &topping}},
            .details = "It is best when eaten on the day that it was baked, and still good enough "
                       "the day after.",
            .example = "bakery bake bread"}}};

@@ -89,7 +89,7 @@ std::string help_of(const ProgramSyntax& program, const CommandSyntax& command) 
   }
   std::vector<Row> options;
   for (const CommandSyntax::Option& option : command.options) {
-    if (!option.description.empty()) options.push_back({form_of(option), description_of(option)});
+    options.push_back({form_of(option), description_of(option)});
   }
   options.push_back(help_row());
   std::string out = "Usage: " + usage + "\n\n" + command.description + ".\n" +

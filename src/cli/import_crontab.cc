@@ -13,7 +13,7 @@
 
 #include "cli/input_file.h"
 #include "cli/subcommands.h"
-#include "commands/account.h"
+#include "commands/user_account.h"
 
 namespace dutiful {
 namespace {

@@ -40,10 +40,10 @@ Instant read_from(const std::string& text, const Zone& zone) {
                      "2025-11-02T05:30:00Z, or 2025-11-02T01:30:00 for local time");
   }
   if (timestamp->offset) return timestamp->instant(*timestamp->offset);
-  const LocalReading reading = zone.read(timestamp->local);
-  if (const auto* unique = std::get_if<Unique>(&reading)) return unique->at;
-  if (const auto* repeated = std::get_if<Repeated>(&reading)) return repeated->first;
-  return std::get<Skipped>(reading).transition - Duration{1};
+  const Zone::Reading reading = zone.read(timestamp->local);
+  if (const auto* unique = std::get_if<Zone::Unique>(&reading)) return unique->at;
+  if (const auto* repeated = std::get_if<Zone::Repeated>(&reading)) return repeated->first;
+  return std::get<Zone::Skipped>(reading).transition - Duration{1};
 }
 
 // The same; throws UsageError if the local year does not have four digits in ISO 8601.

@@ -3,6 +3,7 @@
 #include <ostream>
 
 #include <dutiful/error.h>
+#include <dutiful/version.h>
 #include <dutiful/zone.h>
 
 #include "cli/subcommands.h"

@@ -35,7 +35,6 @@ struct Arguments {
   std::string max_concurrent = "64";
   std::string history = "100";
   std::optional<std::string> log;
-  std::optional<std::string> listen;
   std::optional<std::string> trace;
   std::string repeated = "both";
   std::string override = "keep_history";
@@ -85,9 +84,6 @@ void refuse_as_trace(const std::string& trace, const std::string& file, const st
 }
 
 DaemonOptions options_of(const Arguments& arguments, Console& console) {
-  if (arguments.listen) {
-    throw UsageError("--listen is not there yet; use dutiful status and dutiful history");
-  }
   if (arguments.file == "-") {
     throw UsageError(
         "cannot read the tasks from standard input, because SIGHUP reloads them; give a file");
@@ -210,8 +206,9 @@ CommandSyntax run_command() {
            {.name = "--output",
             .description = "Log the output of commands",
             .target = &arguments->output},
-           {.name = "--verbose", .description = "Log debug events", .target = &arguments->verbose},
-           {.name = "--listen", .value = "ADDRESS", .target = &arguments->listen}},
+           {.name = "--verbose",
+            .description = "Log debug events",
+            .target = &arguments->verbose}},
       .details =
           "On SIGTERM or SIGINT, the daemon starts nothing more and exits when its commands have "
           "finished; a second signal terminates the commands. On SIGHUP, it reloads the task "

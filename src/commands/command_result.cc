@@ -32,9 +32,9 @@ std::string signal_text(int signal) {
 }  // namespace
 
 std::string reason_of(const CommandResult& result) {
-  if (!result.spawn_error.empty()) return "it could not be started: " + result.spawn_error;
+  if (!result.spawn_error.empty()) return "not started: " + result.spawn_error;
   std::string reason = result.past_time_limit ? "it ran past its time limit: "
-                       : result.forced        ? "it was ended with the daemon: "
+                       : result.forced        ? "stopped with the daemon: "
                                               : "";
   reason += result.signal ? "killed by " + signal_text(*result.signal)
                           : "exit status " + std::to_string(result.exit_status.value_or(0));

@@ -8,20 +8,20 @@
 
 #include <dutiful/run.h>
 
-#include "commands/account.h"
 #include "commands/command.h"
 #include "commands/command_result.h"
+#include "commands/user_account.h"
 
 namespace dutiful {
 
-class Instances;
+class DaemonJournal;
 
 struct CommandOptions {
-  std::string instance{};          // marks every process of ours (leftovers.h)
-  Instances* instances = nullptr;  // where they are written down; must outlive this
-  Duration kill_grace{10'000};     // between SIGTERM and SIGKILL
-  Duration death_max{5'000};       // how long a killed group may take to be gone
-  std::size_t output_max = 8192;   // bytes of its output that a result keeps
+  std::string instance{};            // marks every process of ours (leftovers.h)
+  DaemonJournal* journal = nullptr;  // that they are entered in; must outlive this
+  Duration kill_grace{10'000};       // between SIGTERM and SIGKILL
+  Duration death_max{5'000};         // how long a killed group may take to be gone
+  std::size_t output_max = 8192;     // bytes of its output that a result keeps
   // All are called by the one thread that serves all, and should be quick. What they throw is
   // ignored.
   std::function<void(const RunInfo&, std::string_view)> on_output{};  // everything, as it comes
@@ -56,7 +56,7 @@ class Commands {
   // What a registration needs. Must not be called any more once this is destroyed.
   // The command's user, if it has one, is looked up at each start unless it is given.
   [[nodiscard]] Callback callback(Command command,
-                                  std::shared_ptr<const Account> account = nullptr);
+                                  std::shared_ptr<const UserAccount> account = nullptr);
 
   // Until then runs are taken, but nothing is started.
   void open();
@@ -68,7 +68,7 @@ class Commands {
   [[nodiscard]] bool are_any() const;
 
   // Whether a group is still there that was not waited for any longer.
-  [[nodiscard]] bool has_survivors() const;
+  [[nodiscard]] bool has_leftovers() const;
 
  private:
   class Impl;

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "commands/commands.h"
+#include "commands/commands_in_test.h"
 #include "runtime/settler.h"
 #include "support/allocations.h"
 
@@ -45,15 +46,8 @@ TEST(Commands, that_get_no_memory_fail_or_succeed_and_none_is_lost) {
     Commands commands{{}};
     const auto ending = std::make_shared<Ending>();
     const std::string script = "echo a line that is too long for a short string";
-    commands.callback({.arguments = {"/bin/sh", "-c", script}})(
-        dutiful::Run{{.task = "a task with a name that is too long for a short string",
-                      .reason = Reason::cron,
-                      .pulse = Instant{},
-                      .attempt = 1,
-                      .fence = 1,
-                      .started = Instant{},
-                      .stop = {}},
-                     ending});
+    commands.callback({.arguments = {"/bin/sh", "-c", script}})(dutiful::Run{
+        run_info_of("a task with a name that is too long for a short string"), ending});
 
     fail_allocation(n);
     commands.open();

@@ -261,23 +261,22 @@ class CannotStart : public CommandRuns, public testing::WithParamInterface<Unsta
 TEST_P(CannotStart, and_the_reason_is_clear) {
   const auto ended = run(GetParam().command);
   EXPECT_FALSE(ended.succeeded());
-  EXPECT_EQ(reason_of(ended), "it could not be started: " + GetParam().reason);
+  EXPECT_EQ(reason_of(ended), "not started: " + GetParam().reason);
 }
 
 INSTANTIATE_TEST_SUITE_P(
     Commands,
     CannotStart,
-    testing::Values(
-        Unstartable{{.arguments = {"/no/such/program"}},
-                    R"("/no/such/program", or the interpreter it names, does not exist)"},
-        Unstartable{{.arguments = {"no-such-program"}},
-                    R"(there is no program "no-such-program" on the PATH)"},
-        Unstartable{{.arguments = {"/etc/passwd"}},
-                    R"("/etc/passwd" cannot be executed: Permission denied)"},
-        Unstartable{{.arguments = {"/bin/true"}, .directory = "/no/such"},
-                    R"(its directory "/no/such" cannot be entered: No such file or directory)"},
-        Unstartable{{.arguments = {"/bin/true"}, .user = "nobody-of-this-name"},
-                    R"(there is no user "nobody-of-this-name" on this host)"}));
+    testing::Values(Unstartable{{.arguments = {"/no/such/program"}},
+                                R"("/no/such/program" or its interpreter does not exist)"},
+                    Unstartable{{.arguments = {"no-such-program"}},
+                                R"(no program "no-such-program" in PATH)"},
+                    Unstartable{{.arguments = {"/etc/passwd"}},
+                                R"(cannot execute "/etc/passwd": Permission denied)"},
+                    Unstartable{{.arguments = {"/bin/true"}, .directory = "/no/such"},
+                                R"(cannot enter directory "/no/such": No such file or directory)"},
+                    Unstartable{{.arguments = {"/bin/true"}, .user = "nobody-of-this-name"},
+                                R"(no user "nobody-of-this-name" on this host)"}));
 
 TEST_F(CommandRuns, fail_where_the_host_has_no_descriptor_left) {
 #ifdef __SANITIZE_ADDRESS__
@@ -295,7 +294,7 @@ TEST_F(CommandRuns, fail_where_the_host_has_no_descriptor_left) {
   const auto ended = wait();
   setrlimit(RLIMIT_NOFILE, &before);
   EXPECT_THAT(reason_of(ended),
-              AllOf(HasSubstr("no pipe for its output: Too many open files"),
+              AllOf(HasSubstr("cannot get a pipe for its output: Too many open files"),
                     HasSubstr("--max-concurrent")));
 }
 
@@ -340,7 +339,7 @@ TEST_F(ImpatientCommandRuns, that_ignore_SIGTERM_are_killed_with_all_their_group
   EXPECT_EQ(ended.signal, SIGTERM);
   EXPECT_EQ(kill(-group, 0), -1);
   EXPECT_EQ(errno, ESRCH);
-  EXPECT_FALSE(commands.has_survivors());
+  EXPECT_FALSE(commands.has_leftovers());
 }
 
 class HastyCommandRuns : public CommandRuns {
@@ -361,7 +360,7 @@ TEST_F(HastyCommandRuns, end_though_their_group_does_not_and_that_is_remembered)
   clock->advance(10s);
 
   EXPECT_TRUE(wait().past_time_limit);
-  EXPECT_TRUE(commands.has_survivors());
+  EXPECT_TRUE(commands.has_leftovers());
 }
 
 TEST_F(CommandRuns, end_with_the_command_though_a_grandchild_holds_the_pipe) {
@@ -389,7 +388,7 @@ TEST_F(CommandRuns, fail_before_they_begin_where_their_output_cannot_be_watched)
   const EpollFault fault{ENOSPC};
   start(shell("echo here > " + trace));
   EXPECT_EQ(reason_of(wait()),
-            "it could not be started: its output cannot be watched: No space left on device; "
+            "not started: cannot watch its output: No space left on device; "
             "raise fs.epoll.max_user_watches");
   EXPECT_NE(access(trace.c_str(), F_OK), 0);
 }
@@ -447,7 +446,7 @@ TEST_F(CommandRuns, end_before_more_is_read_of_what_others_write) {
 TEST_F(CommandRuns, wait_for_the_gate_and_fail_if_it_never_opens) {
   start(shell("echo ran"));
   commands.end_all();
-  EXPECT_EQ(reason_of(wait()), "it could not be started: the daemon is ending");
+  EXPECT_EQ(reason_of(wait()), "not started: the daemon is stopping");
 }
 
 }  // namespace

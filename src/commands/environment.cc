@@ -4,6 +4,7 @@
 
 #include <unistd.h>
 
+#include "leftovers/marks.h"
 #include "time/iso8601.h"
 
 namespace dutiful {

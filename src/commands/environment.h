@@ -12,11 +12,6 @@ namespace dutiful {
 
 using Environment = std::map<std::string, std::string>;
 
-// The variables by which the processes of one daemon, and those of one run, are known after its
-// death (leftovers.h).
-inline constexpr const char* instance_variable = "DUTIFUL_INSTANCE";
-inline constexpr const char* fence_variable = "DUTIFUL_FENCE";
-
 // The daemon's own environment, without what is meant for the daemon alone.
 [[nodiscard]] Environment daemon_environment();
 

@@ -10,6 +10,8 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include "commands/commands_in_test.h"
+
 namespace dutiful {
 namespace {
 
@@ -34,16 +36,8 @@ class Lingering : public testing::Test {
   static bool say(const Ends& pipe, const std::string& text) {
     return write(pipe.writer.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size());
   }
-  static RunInfo run_of(const std::string& task) {
-    return {.task = task,
-            .reason = Reason::cron,
-            .pulse = Instant{},
-            .attempt = 1,
-            .fence = 1,
-            .started = Instant{}};
-  }
   void keep(std::uint64_t serial, Ends& pipe, const std::string& task) {
-    output.keep(serial, std::move(pipe.reader), run_of(task));
+    output.keep(serial, std::move(pipe.reader), run_info_of(task));
   }
 
   void (*signal_before)(int);
@@ -95,7 +89,7 @@ TEST_F(Lingering, output_that_nobody_asks_for_is_read_all_the_same) {
   OutputReader nobody{nullptr};
   LingeringOutput unheard{nobody, 2, nullptr};
   Ends pipe = make_pipe();
-  unheard.keep(1, std::move(pipe.reader), run_of("a"));
+  unheard.keep(1, std::move(pipe.reader), run_info_of("a"));
   const std::string page(4096, 'x');
   while (say(pipe, page)) {
   }

@@ -1,4 +1,4 @@
-// Starts a command as a process of its own.
+// Starts a command as a process.
 #pragma once
 
 #include <functional>
@@ -7,59 +7,60 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 
-#include "commands/account.h"
 #include "commands/command.h"
 #include "commands/environment.h"
-#include "commands/instances.h"
+#include "commands/user_account.h"
+#include "leftovers/journal_line.h"
 #include "posix/descriptor.h"
 
 namespace dutiful {
 
-// Why a command could not be started, in words for its owner.
+// Why a command could not be started, for the owner of the task.
 class SpawnError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
 struct Child {
-  pid_t process = -1;   // leads a session and a process group of its own
-  Descriptor output{};  // what it writes, standard output and errors in one; does not block
+  pid_t process = -1;   // leads its own session and process group
+  Descriptor output{};  // standard output and error in one pipe; reading does not block
 };
 
-// Gives /dev/null to those of the three that the process was started without: what it opens next
-// would take their numbers, and be taken for them. So this comes before anything is opened. Throws
-// std::system_error.
+// Opens /dev/null for those of the three standard descriptors that the process was started without.
+// Otherwise the next files that it opens would get their numbers, and be used in their place. To be
+// called before anything is opened. Throws std::system_error.
 void fill_standard_descriptors();
 
-// The child has no terminal, /dev/null for its input, no descriptor but the three, no signal
-// blocked or ignored, and the limit of descriptors that the daemon was started with.
+// The child has no terminal, /dev/null as its input, no descriptors but the standard three, no
+// signal blocked or ignored, and the limit of descriptors that the daemon was started with.
 //
-// One clone() that shares the memory until the exec, as posix_spawn() has it: its cost does not
-// grow with the daemon. posix_spawn() itself cannot change the user, and does not tell which step
+// One clone() that shares the memory until the exec, as in posix_spawn(), so its cost does not grow
+// with the daemon. posix_spawn() itself cannot change the user, and does not report which step
 // failed.
 class Spawner {
  public:
-  // Raises the daemon's own limit of descriptors as far as it may. Throws std::system_error.
+  // Raises the daemon's own limit of descriptors as far as allowed. Throws std::system_error.
   Spawner();
   ~Spawner();
   Spawner(const Spawner&) = delete;
   Spawner& operator=(const Spawner&) = delete;
 
-  // Throws SpawnError. For one thread at a time. The child writes itself down before it can do
-  // anything: not one that runs is missing there, whenever the daemon is killed. Its user is looked
-  // up unless the account is given. What has to be ready for the output is made so by `prepare`,
-  // before there is a process: nothing is started if it throws.
+  // Throws SpawnError. For one thread at a time.
+  //
+  // The child enters itself in the journal before it does anything else, so the journal has every
+  // command that runs, whenever the daemon is killed. The user is looked up unless the account is
+  // given. `prepare` gets the output before there is a process; if it throws, nothing is started.
   using Prepare = std::function<void(int output)>;
   [[nodiscard]] Child spawn(const Command& command,
                             Environment environment,
-                            const CommandLine& line = {},
-                            const Account* account = nullptr,
+                            const JournalLine& line = {},
+                            const UserAccount* account = nullptr,
                             const Prepare& prepare = {});
 
  private:
   Descriptor null_;
   void* stack_;
-  rlimit limit_{};  // of descriptors, as the daemon found it
+  rlimit limit_{};  // of descriptors, as the daemon was started with it
 };
 
 }  // namespace dutiful

@@ -1,4 +1,4 @@
-// The byte order of names, found without moving those who bear them.
+// Sorts items by name without moving them.
 #pragma once
 
 #include <algorithm>
@@ -10,10 +10,10 @@
 
 namespace dutiful {
 
-// The places of the items in the order of their names.
+// The indices of the items in the byte order of their names.
 //
-// Names of one program begin alike, so what they all begin with is passed over, and the next eight
-// bytes decide nearly always: a number to compare instead of a text somewhere in memory.
+// The names of a list often share a prefix. The prefix is skipped, and the eight bytes after it are
+// compared as a number, which nearly always decides without touching the texts.
 template <typename T, typename NameOf>
 [[nodiscard]] std::vector<std::uint32_t> order_by_name(const std::vector<T>& items,
                                                        NameOf name_of) {

@@ -16,7 +16,7 @@ std::vector<std::string> in_order(const std::vector<std::string>& names) {
   return ordered;
 }
 
-TEST(ByName, orders_as_bytes_do) {
+TEST(ByName, sorts_names_by_their_bytes) {
   using namespace std::string_literals;
   const std::vector<std::string> names{"task 10",
                                        "task 9",
@@ -34,13 +34,13 @@ TEST(ByName, orders_as_bytes_do) {
   EXPECT_EQ(in_order(names), sorted);
 }
 
-TEST(ByName, needs_no_names) {
+TEST(ByName, sorts_an_empty_list) {
   EXPECT_TRUE(in_order({}).empty());
   EXPECT_EQ(in_order({"a"}), std::vector<std::string>{"a"});
 }
 
-// Few letters and a zero among them: names that begin alike, and names that go on where others end.
-TEST(ByName, orders_any_names) {
+// Few letters, one of them a zero byte, so that names share prefixes and are prefixes of others.
+TEST(ByName, sorts_any_names) {
   std::mt19937 random{7};
   for (int round = 0; round < 300; ++round) {
     std::vector<std::string> names(random() % 40);

@@ -1,4 +1,4 @@
-// The queues of the core against a twin without any, which looks at every task each time.
+// Compares the core, which has queues, with a twin that scans every task each time.
 
 #include "core/core.h"
 
@@ -152,7 +152,7 @@ class Pair {
 
   void end_one() {
     const auto which = std::next(running_.begin(), roll(static_cast<int>(running_.size())));
-    // A retry that was due, and then no more, has lost its place: that order is not of interest.
+    // A retry that was due, and no longer is, loses its place. Its order does not matter.
     const bool fails = roll(3) == 0 && !set_back_;
     const Outcome outcome = fails ? Outcome::failure : Outcome::success;
     twin_.end(core_.task(*which).name, outcome, now_);
@@ -160,7 +160,7 @@ class Pair {
     running_.erase(which);
   }
 
-  // P8: they grow over all starts, also over those that are undone, which may be on the disk.
+  // P8: fences grow with each start, including undone ones, which may have reached the disk.
   void check_fences(const std::vector<Start>& starts) {
     for (const Start& start : starts) {
       ASSERT_GT(start.fence, newest_fence_);
@@ -168,7 +168,7 @@ class Pair {
     }
   }
 
-  // P8: a retry is for the pulse before it, and everything else for one that there was not yet.
+  // P8: a retry is for the pulse of the run before it, and any other start for a new pulse.
   void check_key(const Start& start) {
     const TaskProgress& before = start.before.progress;
     if (start.reason == Reason::retry) {
@@ -182,7 +182,7 @@ class Pair {
     }
   }
 
-  // A start says what the core's task is from then on.
+  // A start agrees with the task that it started.
   void check_start(const Start& start) const {
     const Core::Task& task = core_.task(start.task);
     ASSERT_EQ(start.name, task.name);
@@ -208,7 +208,7 @@ class Pair {
   Instant now_ = at("2025-03-09T06:00:30Z");
   Instant latest_ = now_;
   Calendar calendar_{Zone::utc()};
-  bool set_back_;  // the clock, now and then (T7)
+  bool set_back_;  // whether the clock is sometimes set back (T7)
   std::size_t at_once_;
   std::vector<TaskConfig> list_;
   Core core_;
@@ -219,7 +219,7 @@ class Pair {
   std::size_t runs_ = 0;
 };
 
-TEST(Core, starts_what_a_look_at_every_task_would_start_in_the_same_order) {
+TEST(Core, starts_the_same_tasks_in_the_same_order_as_a_full_scan) {
   std::size_t runs = 0;
   for (unsigned seed = 0; seed < 2000; ++seed) {
     SCOPED_TRACE(seed);

@@ -36,7 +36,7 @@ StoreError::StoreError(std::string state, std::string reason, std::exception_ptr
       state_(std::move(state)),
       reason_(std::move(reason)) {}
 
-// In milliseconds, because ISO 8601 cannot express the instant.
+// In milliseconds, because ISO 8601 cannot express it.
 ClockError::ClockError(Instant current_time)
     : Error("The clock shows " + std::to_string(current_time.time_since_epoch().count()) +
             " ms since 1970-01-01, which is outside the years 1 to 9999; set the clock"),

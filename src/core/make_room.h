@@ -1,4 +1,4 @@
-// Memory first, changes after: who makes room before it changes anything need not undo it (X3).
+// Memory first, changes second: then running out of memory leaves nothing to undo (X3).
 #pragma once
 
 #include <algorithm>
@@ -6,7 +6,7 @@
 
 namespace dutiful {
 
-// So many elements can be added without an allocation. Grows as push_back() does.
+// After this, `count` elements can be added without an allocation. Grows as push_back() does.
 template <typename T>
 void make_room(std::vector<T>& vector, std::size_t count = 1) {
   const std::size_t needed = vector.size() + count;

@@ -1,4 +1,4 @@
-// What an error says, whatever it is.
+// The message of any exception.
 #pragma once
 
 #include <exception>
@@ -6,8 +6,8 @@
 
 namespace dutiful {
 
-// Empty for none. If memory ran out, it says so in words; anything that is not a std::exception is
-// an "unknown error".
+// Empty for a null pointer. Says in words that memory ran out. Anything that is not a
+// std::exception is an "unknown error".
 [[nodiscard]] std::string message_of(const std::exception_ptr& error);
 
 }  // namespace dutiful

@@ -10,7 +10,7 @@
 namespace dutiful {
 namespace {
 
-// Whether the civil minute that holds `now` pulses for the schedule (RULES K2, boot).
+// Whether the civil minute that contains `now` is a pulse of the schedule (RULES K2, boot).
 bool pulses_in_this_minute(const CronExpression& schedule, Instant now, const Calendar& calendar) {
   const auto previous = calendar.find_previous(schedule, now);
   if (!previous) return false;
@@ -19,7 +19,7 @@ bool pulses_in_this_minute(const CronExpression& schedule, Instant now, const Ca
   return *previous == now - since_minute;
 }
 
-// What the text of an expression means at one instant. Neighbours often have the same.
+// A parsed expression at one instant. Consecutive tasks often have the same expression.
 struct Timing {
   explicit Timing(const std::string& cron) : text(cron), schedule(CronExpression::parse(cron)) {}
 
@@ -96,7 +96,7 @@ Plan make_plan(std::vector<TaskConfig> list,
       if (task.classification == Classification::overridden &&
           override == Override::reset_history) {
         task.progress = timing->first_coming(now, calendar);
-        // The keys of runs by a clock that was ahead are not forgotten (P8).
+        // Keys that were used by a clock that was ahead must not be used again (P8).
         task.progress.recurs_until = record->progress.recurs_until;
         if (record->progress.pulse > now) {
           task.progress.recurs_until = std::max(task.progress.recurs_until, record->progress.pulse);

@@ -1,4 +1,4 @@
-// What becomes of every task when a list is registered (RULES P2, K4).
+// What happens to each task when a list is registered (RULES P2, K4).
 #pragma once
 
 #include <memory>
@@ -12,21 +12,21 @@
 
 namespace dutiful {
 
-// A task as it is persisted. The number is its place in the store.
+// A task as it is persisted. The row is its place in the store.
 struct TaskRecord {
   std::int64_t row = 0;
   TaskConfig config;
   TaskProgress progress;
-  std::string scheduler;  // the identifier of the scheduler that wrote it last (P5)
+  std::string scheduler;  // the identifier of the last scheduler that wrote it (P5)
 
   friend bool operator==(const TaskRecord&, const TaskRecord&) = default;
 };
 
-// What a store holds.
+// The contents of a store.
 struct StoredState {
   std::vector<TaskRecord> records;
-  // The newest fence when the list was applied: a removed task takes its own with it. Those of the
-  // records may be newer.
+  // The newest fence when the list was applied, because the fence of a removed task is lost with
+  // its record. The fences of the records may be newer.
   std::uint64_t fence = 0;
 
   friend bool operator==(const StoredState&, const StoredState&) = default;
@@ -41,9 +41,9 @@ struct PlannedTask {
   CronExpression schedule;
   TaskProgress progress;
   Classification classification;
-  bool orphaned = false;  // its run was interrupted: it is restarted at once
-  bool changed = true;    // the progress is not the one of its record
-  // What it was served until by a clock that has been corrected since (T7); no_instant: it was not.
+  bool orphaned = false;  // its run was interrupted, so it is restarted at once
+  bool changed = true;    // the progress differs from that of its record
+  // Its served_until by a clock that has been corrected since (T7); no_instant: not corrected.
   Instant corrected_from = no_instant;
   std::int64_t row = no_row;                   // of the record that it continues
   std::unique_ptr<const TaskRecord> before{};  // that record, if it is overridden or orphaned
@@ -51,25 +51,26 @@ struct PlannedTask {
 
 struct Plan {
   std::vector<PlannedTask> tasks;   // in byte order of their names
-  std::vector<TaskRecord> removed;  // persisted, but not registered any more
-  std::uint64_t fence = 0;          // no run before had a larger one, of whatever task (P8)
+  std::vector<TaskRecord> removed;  // persisted, but no longer registered
+  std::uint64_t fence = 0;          // no earlier run of any task has a larger one (P8)
 };
 
-// RULES T7: an instant of the past that lies further in the future than this was taken from a clock
-// that has been corrected since.
+// RULES T7: a recorded instant that lies further in the future than this is from a clock that has
+// been corrected since.
 inline constexpr std::chrono::hours clock_ahead_max{3};
 
-// Lets pulses after `now` count again where the clock has been corrected. Returns the instant that
-// was too far ahead, or no_instant where none was.
+// If the clock has been corrected, lets pulses after `now` count again. Returns the instant that
+// was too far ahead; no_instant: none was.
 Instant correct_clock(TaskProgress& progress, Instant now);
 
-// Lets a task that comes for the first time take over the run that is going on under its name.
+// Lets a newly registered task take over a run under its name that has not ended.
 void keep_running(TaskProgress& progress, const TaskProgress& before);
 
-// Classifies a list against what the scheduler before has left. Pure: changes nothing.
+// Classifies a list against the stored state. Pure: changes nothing.
 //
-// A record in the state `running` belongs to a scheduler that is no more, and is an orphan (P5);
-// when a running scheduler is given a new list, its own runs go on and are not.
+// With `are_interrupted`, a record in the state `running` is from a scheduler that no longer
+// exists, so its run was interrupted (P5). With `go_on`, a running scheduler takes a new list, and
+// its own runs continue.
 //
 // Requires unique names and valid cron texts.
 enum class Runs { are_interrupted, go_on };

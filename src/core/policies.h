@@ -1,4 +1,4 @@
-// The policies of a scheduler, together.
+// The policies of a scheduler.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// What the scheduler knows of a task: how it is registered, and how far it has come.
+// What the scheduler knows about a task: its registration and its progress.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace dutiful {
 
-// No such instant: it has not happened, or is not to happen.
+// Stands for an instant that did not happen or is not going to.
 inline constexpr Instant no_instant = Instant::min();
 
 [[nodiscard]] constexpr std::optional<Instant> happened(Instant instant) {
@@ -25,8 +25,8 @@ struct TaskConfig {
   std::string cron;
   Duration retry_delay{};
 
-  // Not persisted and not compared. Its place in the list, and what is validated with the rest of
-  // the registration (RULES I3) but used by the runtime alone.
+  // Not persisted and not compared: its place in the list, and what is validated with the rest of
+  // the registration (RULES I3) but used only by the runtime.
   std::uint32_t registration = 0;
   bool has_callback = true;
   Duration time_limit{};
@@ -43,30 +43,31 @@ enum class TaskState : std::uint8_t {
   awaiting_retry = 2,
 };
 
-// How far a task has come (RULES K8): what changes from run to run, and survives a crash.
+// The progress of a task (RULES K8): what changes from run to run and survives a crash.
 struct TaskProgress {
   TaskState state = TaskState::awaiting_run;
-  bool boot_pending = false;     // it came for the first time in a minute that pulses (K2)
-  bool orphan_pending = false;   // its last run was interrupted by a crash (K2)
-  std::uint32_t attempt = 0;     // of the newest run: how often its pulse has been tried, from 1
-  std::uint32_t retries = 0;     // how many of these were retries; the others followed a crash
+  bool boot_pending = false;     // it was new in a minute that is a pulse (K2)
+  bool orphan_pending = false;   // its last run was interrupted (K2)
+  std::uint32_t attempt = 0;     // of the newest run for its pulse, from 1
+  std::uint32_t retries = 0;     // how many attempts were retries; others were restarts
   std::uint64_t fence = 0;       // of the newest run (P8); 0: it has never run
   std::uint64_t recurrence = 0;  // of the newest run, as in RunInfo
   Instant pulse = no_instant;    // of the newest run; with the name, its key (P8)
   Instant first_coming = no_instant;
-  Instant served_until = no_instant;  // pulses up to here are served or forgotten (K3, K4, T7)
+  Instant served_until = no_instant;  // pulses up to here are served or dropped (K3, K4, T7)
   Instant last_attempt = no_instant;  // start of the newest run
   Instant last_success = no_instant;
   Instant last_failure = no_instant;
   Instant retry_at = no_instant;      // pendingRetryUntil; none unless state is awaiting_retry
-  Instant recurs_until = no_instant;  // the latest of the pulses before a clock went back (T7)
+  Instant recurs_until = no_instant;  // the latest pulse before the clock was set back (T7)
 
   friend bool operator==(const TaskProgress&, const TaskProgress&) = default;
 };
 
-// Why the newest run started, as far as the record tells: of a first attempt. A pulse from before
-// the task came is that of the minute it came in, unless the run is older still: then the task was
-// removed and came again while it went on.
+// Why the newest run started, as far as the record shows it, which is only for a first attempt. If
+// the pulse is not later than the first registration, it is the minute of that registration (boot).
+// If the run itself is earlier, the task was removed and registered again while it ran, and the
+// reason is unknown.
 [[nodiscard]] constexpr std::optional<Reason> recorded_reason(const TaskProgress& progress) {
   if (progress.attempt != 1 || progress.last_attempt < progress.first_coming) return std::nullopt;
   return progress.pulse <= progress.first_coming ? Reason::boot : Reason::cron;

@@ -17,7 +17,7 @@ TEST(Later, is_exact_up_to_the_last_millisecond) {
   EXPECT_EQ(later(at("0001-01-01T00:00:00Z"), 1ms), at("0001-01-01T00:00:00.001Z"));
 }
 
-TEST(Later, is_never_for_what_comes_after_the_end_of_time) {
+TEST(Later, stops_at_the_end_of_the_clock_range) {
   for (const auto& [from, by] : std::initializer_list<std::pair<Instant, Duration>>{
            {at("9999-12-31T23:59:00Z"), 1min},
            {at("9999-12-31T23:59:00Z"), 1h},
@@ -32,7 +32,7 @@ TEST(Later, is_never_for_what_comes_after_the_end_of_time) {
   EXPECT_FALSE(in_clock_range(clock_end));
 }
 
-TEST(ClockRange, is_of_the_years_1_to_9999) {
+TEST(ClockRange, covers_the_years_1_to_9999) {
   EXPECT_TRUE(in_clock_range(at("0001-01-01T00:00:00Z")));
   EXPECT_TRUE(in_clock_range(at("9999-12-31T23:59:59.998Z")));
   EXPECT_FALSE(in_clock_range(at("0001-01-01T00:00:00Z") - 1ms));

@@ -14,8 +14,8 @@
 namespace dutiful {
 namespace {
 
-// The names of a list that have been seen: an open hash table of places in the list, at most half
-// full, in one allocation.
+// The names of a list that have been seen: a hash table with open addressing that holds places in
+// the list. It is at most half full, and takes one allocation.
 class Names {
  public:
   explicit Names(std::span<const TaskConfig> list)
@@ -36,7 +36,7 @@ class Names {
 
  private:
   struct Slot {
-    std::uint32_t mark = 0;    // the part of the hash that does not say where
+    std::uint32_t mark = 0;    // the part of the hash that does not select the slot
     std::uint32_t number = 0;  // the place in the list, from 1; 0: free
   };
   std::span<const TaskConfig> list_;
@@ -47,7 +47,7 @@ class Names {
 
 void validate(std::span<const TaskConfig> list) {
   Names names{list};
-  const std::string* valid = nullptr;  // neighbours often have the same expression
+  const std::string* valid = nullptr;  // consecutive tasks often have the same expression
   for (const TaskConfig& config : list) {
     if (config.name.empty()) {
       throw InvalidRegistrationError("name", config.name, "is empty; every task needs one");

@@ -1,4 +1,4 @@
-// What a list must be before anything is done with it (RULES I3).
+// Validates a list before anything is done with it (RULES I3).
 #pragma once
 
 #include <span>
@@ -7,7 +7,7 @@
 
 namespace dutiful {
 
-// Throws for the first registration, in order, that is not acceptable.
+// Throws for the first invalid registration, in the order of the list.
 void validate(std::span<const TaskConfig> list);
 
 }  // namespace dutiful

@@ -279,11 +279,4 @@ InvalidCronExpressionError::Details diagnose(std::string_view text) {
   return details_of(text, "expression", whole, {whole, "is not POSIX cron"});
 }
 
-std::string mend(const InvalidCronExpressionError::Details& details) {
-  if (details.equivalent.empty() || details.field == "expression") return details.equivalent;
-  std::string mended = details.expression;
-  mended.replace(details.field_offset, details.field_value.size(), details.equivalent);
-  return mended;
-}
-
 }  // namespace dutiful

@@ -11,7 +11,4 @@ namespace dutiful {
 // the fields from left to right (RULES C3, C6). Requires the text to be rejected.
 [[nodiscard]] InvalidCronExpressionError::Details diagnose(std::string_view text);
 
-// The expression with the equivalent in place of the faulty field; empty if there is none.
-[[nodiscard]] std::string mend(const InvalidCronExpressionError::Details& details);
-
 }  // namespace dutiful

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "support/mend.h"
+
 namespace dutiful {
 namespace {
 

@@ -6,6 +6,7 @@
 #include "cron/diagnosis.h"
 #include "support/allocations.h"
 #include "support/cron_texts.h"
+#include "support/mend.h"
 
 namespace dutiful {
 namespace {

@@ -5,11 +5,8 @@
 #include <chrono>
 #include <csignal>
 #include <exception>
-#include <functional>
 #include <new>
 #include <optional>
-#include <set>
-#include <stdexcept>
 #include <utility>
 
 #include <poll.h>
@@ -18,22 +15,19 @@
 #include <dutiful/calendar.h>
 #include <dutiful/scheduler.h>
 
-#include "commands/account.h"
 #include "commands/commands.h"
-#include "commands/leftovers.h"
+#include "commands/user_account.h"
 #include "daemon/event_log.h"
-#include "daemon/file_warnings.h"
 #include "daemon/history.h"
-#include "daemon/log.h"
+#include "daemon/loaded_tasks.h"
 #include "daemon/output_lines.h"
 #include "daemon/signals.h"
 #include "daemon/stop_requests.h"
 #include "daemon/supervisor.h"
-#include "daemon/task_changes.h"
+#include "daemon/takeover.h"
 #include "events/typed_sink.h"
 #include "files/private_file.h"
 #include "posix/bell.h"
-#include "posix/random_name.h"
 #include "runtime/pending_stop.h"
 #include "store/sqlite/state_file.h"
 
@@ -42,11 +36,13 @@ namespace {
 
 using Steady = std::chrono::steady_clock;
 
-// How long processes of a daemon before may take to die.
-constexpr std::chrono::seconds leftovers_wait_max{30};
-
-// How long the runs of a task that was taken from the list are remembered.
+// How long the history keeps the runs of a task that was removed.
 constexpr std::chrono::days history_of_removed{30};
+
+event::HistoryRecovered event_of(const HistoryRecovery& recovery) {
+  return {.written = static_cast<std::int64_t>(recovery.written),
+          .lost = static_cast<std::int64_t>(recovery.lost)};
+}
 
 }  // namespace
 
@@ -62,18 +58,18 @@ class Daemon::Impl {
         lines_([this](const std::string& task, std::string_view line) {
           log_.add_output(task, line);
         }),
-        instance_(random_name()),
         state_(resolve_state(options_.state)),
-        instances_(state_),
-        history_({.state = state_,
-                  .runs_max = options_.history,
-                  .on_failure = [this](const HistoryFailure& failure) { report_history(failure); },
-                  .on_recovery =
-                      [this](const HistoryRecovery& recovery) {
-                        log_.report(event::HistoryRecovered{
-                            .written = static_cast<std::int64_t>(recovery.written),
-                            .lost = static_cast<std::int64_t>(recovery.lost)});
-                      }}),
+        takeover_(state_, log_),
+        tasks_(options_.file,
+               options_.state,
+               Calendar{zone_, options_.repeated_minutes},
+               log_),
+        history_(
+            {.state = state_,
+             .runs_max = options_.history,
+             .on_failure = [this](const HistoryFailure& failure) { report_history(failure); },
+             .on_recovery =
+                 [this](const HistoryRecovery& recovery) { log_.report(event_of(recovery)); }}),
         commands_(command_options()),
         scheduler_({.state = state_,
                     .repeated_minutes = options_.repeated_minutes,
@@ -84,14 +80,14 @@ class Daemon::Impl {
                     .events = TypedEvents{[this](const TypedEvent& event) { log_.add(event); }},
                     .trace = options_.trace,
                     .verify = options_.verify,
-                    .prepare = [this] { prepare(); }}) {}
+                    .prepare = [this] { takeover_.prepare(options_.now()); }}) {}
 
-  // After this the state is ours.
+  // Afterwards this process holds the state.
   void take_state(const std::vector<TaskDefinition>& tasks) {
     try {
       scheduler_.initialize(registrations(tasks));
     } catch (...) {
-      if (swept_) instances_.clear();
+      takeover_.leave_nothing();
       throw;
     }
   }
@@ -102,19 +98,20 @@ class Daemon::Impl {
       supervisor_.ready();
       serve();
     } catch (...) {
-      // Whatever went wrong: nothing of ours goes on.
+      // Whatever went wrong, no command may outlive the daemon.
       commands_.end_all();
       throw;
     }
     stop_->finish();
-    // What did not die yet is for the next daemon to see to.
-    if (!commands_.has_survivors()) instances_.clear();
+    // The next daemon kills what has not died by now.
+    if (!commands_.has_leftovers()) takeover_.leave_nothing();
   }
 
  private:
   CommandOptions command_options() {
-    CommandOptions command_options{
-        .instance = instance_, .instances = &instances_, .kill_grace = options_.kill_grace};
+    CommandOptions command_options{.instance = takeover_.instance(),
+                                   .journal = &takeover_.journal(),
+                                   .kill_grace = options_.kill_grace};
     if (options_.output) {
       command_options.on_output = [this](const RunInfo& run, std::string_view chunk) {
         lines_.add(run, chunk);
@@ -132,7 +129,7 @@ class Daemon::Impl {
   std::vector<Registration> registrations(const std::vector<TaskDefinition>& tasks) {
     std::vector<Registration> list;
     list.reserve(tasks.size());
-    Accounts accounts;
+    UserAccounts accounts;
     for (const TaskDefinition& task : tasks) {
       list.push_back(
           {.name = task.name,
@@ -144,52 +141,26 @@ class Daemon::Impl {
     return list;
   }
 
-  // Nothing of a daemon before may be left when the scheduler begins.
-  void prepare() {
-    interrupted_ = interrupted_runs(state_, options_.now());
-    sweep();
-    swept_ = true;
-  }
-
-  // What the scheduler has started meanwhile waits until it is told what was loaded.
+  // No command runs before TaskFileLoaded is reported.
   void start(const std::vector<TaskDefinition>& tasks) {
-    for (HistoryEntry& run : std::exchange(interrupted_, {})) history_.add(std::move(run));
+    for (HistoryEntry& run : takeover_.take_interrupted()) history_.add(std::move(run));
     on_loaded(tasks);
     log_.release_starts();
     commands_.open();
   }
 
-  void sweep() {
-    const auto before = instances_.enter(instance_, !interrupted_.empty());
-    Fences fences;
-    for (const HistoryEntry& run : interrupted_) fences.insert(run.result.run.fence);
-    const Sweep sweep = end_leftovers(before, fences, leftovers_wait_max);
-    if (sweep.ended > 0) {
-      log_.report(event::LeftoversEnded{static_cast<std::int64_t>(sweep.ended)});
-    }
-    if (!sweep.remaining.empty()) {
-      std::string processes;
-      for (const int process : sweep.remaining) processes += ' ' + std::to_string(process);
-      throw std::runtime_error(
-          "commands that a daemon before has left do not die, and nothing is run beside them; "
-          "see to the processes" +
-          processes);
-    }
-    instances_.keep_only(instance_);
-  }
-
-  // Waits for signals and for the end.
+  // Handles signals until everything has ended.
   void serve() {
     std::array<pollfd, 2> waiting{
         {{.fd = signals_.descriptor(), .events = POLLIN, .revents = 0},
          {.fd = all_ended_.descriptor(), .events = POLLIN, .revents = 0}}};
     while (true) {
-      (void)poll(waiting.data(), waiting.size(), warnings_.has_more() ? 0 : timeout());
+      (void)poll(waiting.data(), waiting.size(), tasks_.has_warnings() ? 0 : timeout());
       if (supervisor_.alive_every()) supervisor_.alive();
       if (waiting[1].revents != 0) break;
       while (const auto signal = signals_.take()) on_signal(*signal);
       if (stop_ && Steady::now() >= deadline_) end_commands("the grace period has expired");
-      warnings_.step();
+      tasks_.report_some_warnings();
     }
   }
 
@@ -220,7 +191,7 @@ class Daemon::Impl {
 
   void stop() {
     supervisor_.stopping();
-    warnings_.end();
+    tasks_.drop_warnings();
     if (options_.grace) deadline_ = Steady::now() + *options_.grace;
     stop_.emplace(scheduler_, all_ended_);
   }
@@ -234,7 +205,7 @@ class Daemon::Impl {
     commands_.end_all();
   }
 
-  // RULES I4, reconcile: what runs goes on; where anything is wrong, so does the old list.
+  // RULES I4, reconcile: runs continue. If anything is wrong, the old list stays.
   void reload() {
     supervisor_.reloading();
     try {
@@ -250,7 +221,7 @@ class Daemon::Impl {
       reject(place_in(options_.file, problem.place) + ": " + problem.message);
     }
     if (!file.problems.empty()) return;
-    // Far more often a file that is just being written, or was truncated, than meant so.
+    // An empty file is usually a mistake: it is being written, or was truncated.
     if (file.tasks.empty() && !tasks_.empty() && !options_.allow_empty) {
       reject(options_.file +
              " has no tasks; to let a reload remove every task, start dutiful run with "
@@ -261,7 +232,7 @@ class Daemon::Impl {
     try {
       on_loaded(file.tasks);
     } catch (const std::bad_alloc&) {
-      // It is loaded, though there is no memory to say so.
+      // The tasks are loaded, but there is no memory to report it.
     }
   }
 
@@ -270,16 +241,9 @@ class Daemon::Impl {
   }
 
   void on_loaded(const std::vector<TaskDefinition>& tasks) {
-    std::set<std::string, std::less<>> names;
-    for (const TaskDefinition& task : tasks) names.insert(task.name);
-    history_.forget_others(std::move(names), options_.now() - history_of_removed);
-    for (const TaskChange& change : find_changes(tasks_, tasks)) report_change(change);
-    warnings_.end();
-    tasks_ = tasks;
-    warnings_.begin(tasks_, Calendar{zone_, options_.repeated_minutes}, options_.now());
-    log_.report(event::TaskFileLoaded{.file = options_.file,
-                                      .tasks = static_cast<std::int64_t>(tasks.size()),
-                                      .state = options_.state});
+    const Instant now = options_.now();
+    tasks_.replace(tasks, now);
+    history_.forget_others(tasks_.names(), now - history_of_removed);
   }
 
   void report_history(const HistoryFailure& failure) {
@@ -294,54 +258,23 @@ class Daemon::Impl {
     log_.report(std::move(failed));
   }
 
-  void report_change(const TaskChange& change) {
-    event::TaskChanged changed{.task = change.task, .keys = {}};
-    for (const std::string& key : change.keys) {
-      changed.keys.append(changed.keys.empty() ? "" : ",").append(key);
-    }
-    if (change.time_limit != change.time_limit_before) {
-      changed.timeouts = {.before = change.time_limit_before, .after = change.time_limit};
-    }
-    log_.report(std::move(changed));
-  }
-
-  void report_warning(const std::string& warning, std::optional<Place> place) {
-    event::TaskFileWarning event{.file = options_.file, .warning = warning};
-    if (place) {
-      event.line = place->line;
-      event.column = place->column;
-    }
-    log_.report(std::move(event));
-  }
-
   const DaemonOptions options_;
   Signals signals_;  // before any thread
   const Zone zone_;
   EventLog log_;
   OutputLines lines_;  // belongs to the thread of commands_
-  const std::string instance_;
-  const std::string state_;  // what its links lead to now, whatever becomes of them
-  Instances instances_;
+  const std::string state_;  // with all links resolved, once
+  Takeover takeover_;
+  LoadedTasks tasks_;
   HistoryWriter history_;
   Commands commands_;
   Supervisor supervisor_;
-  Bell all_ended_;  // rings when a stop has nothing to wait for any more
+  Bell all_ended_;  // rings when a stop has nothing left to wait for
   Scheduler scheduler_;
   std::optional<PendingStop> stop_;
-  std::vector<TaskDefinition> tasks_;  // those that were loaded last
-  FileWarnings warnings_{
-      {.tell = [this](const Problem& found) { report_warning(found.message, found.place); },
-       .tell_more =
-           [this](std::size_t count) {
-             report_warning(std::to_string(count) + " more " +
-                                (count == 1 ? "warning" : "warnings") + "; see dutiful check",
-                            std::nullopt);
-           }}};
-  std::vector<HistoryEntry> interrupted_;  // runs that died with a daemon before
-  bool swept_ = false;                     // nothing of that is left
   StopRequests stop_requests_;
   bool reported_ending_ = false;
-  Steady::time_point deadline_ = Steady::time_point::max();  // of the grace
+  Steady::time_point deadline_ = Steady::time_point::max();  // of the grace period
 };
 
 Daemon::Daemon(DaemonOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {}

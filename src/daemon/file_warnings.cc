@@ -15,12 +15,12 @@ void FileWarnings::step() {
   try {
     for (int i = 0; i < tasks_per_step && !search_->is_done(); ++i) search_->step();
     for (const Problem& warning : search_->take()) {
-      if (++found_ <= told_max) sink_.tell(warning);
+      if (++found_ <= reported_max) sink_.report(warning);
     }
     if (!search_->is_done()) return;
-    if (found_ > told_max) sink_.tell_more(found_ - told_max);
+    if (found_ > reported_max) sink_.report_more(found_ - reported_max);
   } catch (const std::bad_alloc&) {
-    // That there is no memory left is told where it matters.
+    // The scheduler reports that memory is exhausted.
   }
   end();
 }

@@ -1,4 +1,4 @@
-// What `dutiful check` would warn of, told while the daemon does its work.
+// Reports the warnings of `dutiful check` while the daemon runs.
 #pragma once
 
 #include <cstddef>
@@ -10,17 +10,17 @@
 
 namespace dutiful {
 
-// A few tasks at a time: signals and the supervisor wait for no more than that.
+// Checks a few tasks at a time, so that signals and the supervisor do not wait long.
 class FileWarnings {
  public:
-  // The warnings, and at the end how many more there are.
+  // Gets each warning and, at the end, how many more there are.
   struct Sink {
-    std::function<void(const Problem&)> tell;
-    std::function<void(std::size_t)> tell_more;
+    std::function<void(const Problem&)> report;
+    std::function<void(std::size_t)> report_more;
   };
   explicit FileWarnings(Sink sink) : sink_(std::move(sink)) {}
 
-  // About these tasks, which must outlive it, and no others any more.
+  // Begins with these tasks, which must outlive the search, and drops the search before.
   void begin(const std::vector<TaskDefinition>& tasks, Calendar calendar, Instant now);
   void end() noexcept { search_.reset(); }
 
@@ -28,8 +28,8 @@ class FileWarnings {
   void step();
 
  private:
-  // A log is no place for thousands of lines about one mistake.
-  static constexpr std::size_t told_max = 100;
+  // One mistake must not fill the log with thousands of lines.
+  static constexpr std::size_t reported_max = 100;
   static constexpr int tasks_per_step = 16;
 
   const Sink sink_;

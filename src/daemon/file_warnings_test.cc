@@ -33,8 +33,8 @@ class FileWarningsTest : public testing::Test {
 
   std::size_t told = 0;
   std::size_t more = 0;
-  FileWarnings warnings{{.tell = [this](const Problem&) { ++told; },
-                         .tell_more = [this](std::size_t count) { more += count; }}};
+  FileWarnings warnings{{.report = [this](const Problem&) { ++told; },
+                         .report_more = [this](std::size_t count) { more += count; }}};
 };
 
 // So a signal waits for no more than a few of a hundred thousand.

@@ -14,7 +14,7 @@ std::string local_text(Instant instant, const Zone& zone) {
   const std::chrono::local_time<Duration> local{(instant + offset).time_since_epoch()};
 
   std::string text = iso.substr(0, date) + ' ' + iso.substr(date + 1, time - date - 1);
-  if (std::holds_alternative<Repeated>(zone.read(local))) text += ' ' + iso.substr(time);
+  if (std::holds_alternative<Zone::Repeated>(zone.read(local))) text += ' ' + iso.substr(time);
   return text;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <climits>
+#include <csignal>
 #include <iterator>
 #include <semaphore>
 #include <sstream>
@@ -183,19 +184,35 @@ TEST(Log, leaves_output_in_its_place_among_the_records) {
 
 TEST(Log, waits_so_long_for_a_reader_and_no_longer) {
   using namespace std::chrono_literals;
-  const Pipe pipe;
   for (const Log::Farewell farewell :
        {Log::Farewell{.silence_max = 0ms}, Log::Farewell{.silence_max = 24h, .time_max = 0ms}}) {
-    Log log{pipe.writer(), dropped, farewell};
-    log.write(std::string(1'000'000, 'x'));  // which no pipe takes at once
+    Pipe pipe;
+    {
+      Log log{pipe.writer(), dropped, farewell};
+      log.write(std::string(1'000'000, 'x'));  // which no pipe takes at once
+    }
+    pipe.close_writer();
+    const auto seen = pipe.lines();
+    ASSERT_EQ(seen.size(), 1U);
+    EXPECT_GE(seen[0].size(), std::size_t{PIPE_BUF});
+    EXPECT_LT(seen[0].size(), 1'000'000U);
   }
 }
 
 TEST(Log, survives_a_reader_that_goes_away) {
-  Pipe pipe;
-  pipe.close_reader();
-  Log log{pipe.writer(), dropped};
-  log.write("which raises SIGPIPE");
+  static volatile std::sig_atomic_t signals = 0;
+  struct sigaction before {};
+  struct sigaction counting {};
+  counting.sa_handler = [](int) { signals = signals + 1; };
+  sigaction(SIGPIPE, &counting, &before);
+  {
+    Pipe pipe;
+    pipe.close_reader();
+    Log log{pipe.writer(), dropped};
+    log.write("which raises SIGPIPE");
+  }
+  sigaction(SIGPIPE, &before, nullptr);
+  EXPECT_EQ(signals, 0);
 }
 
 TEST(Log, loses_no_line_untold_where_the_memory_runs_out) {

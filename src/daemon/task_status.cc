@@ -4,31 +4,31 @@
 
 #include <dutiful/cron.h>
 
+#include "core/obligations.h"
 #include "store/sqlite/sqlite_store.h"
 
 namespace dutiful {
 namespace {
 
-// A daemon that is at work starts what is due within this.
+// A working daemon starts what is due within this.
 constexpr std::chrono::seconds punctual{1};
 
 std::optional<Instant> earlier(std::optional<Instant> a, std::optional<Instant> b) {
   return !a ? b : !b ? a : std::min(*a, *b);
 }
 
-// RULES K2: the earliest thing that obliges it to run, up to `now`.
-std::optional<Instant> owed_since(const TaskProgress& progress,
-                                  const std::optional<CronExpression>& cron,
-                                  const Calendar& calendar,
-                                  Instant now) {
-  std::optional<Instant> since;
-  if (progress.orphan_pending) since = happened(progress.last_attempt);
-  if (progress.boot_pending) since = earlier(since, happened(progress.first_coming));
-  since = earlier(since, happened(progress.retry_at));
+// Since when the task is owed a run that a daemon would have started.
+std::optional<Instant> overdue_since(const TaskProgress& progress,
+                                     const std::optional<CronExpression>& cron,
+                                     const Calendar& calendar,
+                                     Instant now) {
+  Instant pulse = no_instant;
   if (cron && progress.served_until != no_instant) {
-    since = earlier(since, calendar.find_next(*cron, progress.served_until));
+    const auto next = calendar.find_next(*cron, progress.served_until);
+    if (next && *next <= now) pulse = *next;
   }
-  return since && *since <= now - punctual ? since : std::nullopt;
+  const Instant since = obligations_of(progress, pulse, now).earliest();
+  return since <= now - punctual ? std::optional{since} : std::nullopt;
 }
 
 TaskStatus::State state_of(TaskState state) {
@@ -43,7 +43,7 @@ TaskStatus::State state_of(TaskState state) {
   return TaskStatus::State::awaiting_run;
 }
 
-// What the next daemon will find: nothing runs that nobody watches.
+// As the next daemon will find it: if no daemon holds the state, a recorded run was interrupted.
 TaskProgress as_left(TaskProgress progress, HolderStatus::Answer answer) {
   if (progress.state == TaskState::running && answer == HolderStatus::Answer::free) {
     progress.state = TaskState::awaiting_run;
@@ -52,7 +52,7 @@ TaskProgress as_left(TaskProgress progress, HolderStatus::Answer answer) {
   return progress;
 }
 
-// As far as it stands in the record.
+// The part of the status that the record contains.
 TaskStatus recorded_status(const TaskConfig& config, const TaskProgress& progress) {
   return {
       .name = config.name,
@@ -73,17 +73,18 @@ TaskStatus status_of(const TaskConfig& config,
                      const Calendar& calendar,
                      Instant now) {
   TaskStatus status = recorded_status(config, progress);
-  // None in a damaged record: it is due when a registration says so.
+  // A damaged record may have an invalid expression. The task is then due when it is registered
+  // again.
   const auto cron = CronExpression::try_parse(config.cron);
   if (cron) status.next_due = calendar.find_next(*cron, now);
   if (progress.retry_at > now) status.next_due = earlier(status.next_due, status.retry_at);
   if (status.state != TaskStatus::State::running) {
-    status.overdue_since = owed_since(progress, cron, calendar, now);
+    status.overdue_since = overdue_since(progress, cron, calendar, now);
   }
   return status;
 }
 
-// The records, and who held the state when they were read: a daemon may come or go meanwhile.
+// The records, and the holder of the state when they were read. Reads again if the holder changed.
 std::vector<TaskRecord> read_records(const std::string& state, HolderStatus& service) {
   constexpr int tries_max = 10;
   for (int tries = 1;; ++tries) {

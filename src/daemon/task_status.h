@@ -1,4 +1,4 @@
-// How the tasks of a state are doing.
+// The status of the tasks of a state.
 #pragma once
 
 #include <optional>
@@ -17,22 +17,22 @@ struct TaskStatus {
     awaiting_run,
     running,
     awaiting_retry,
-    interrupted,  // recorded as running by a daemon that is no more, and not started again yet
+    interrupted,  // the daemon died during the run, which has not been restarted yet
   };
 
   std::string name{};
   std::string cron{};
   State state = State::awaiting_run;
-  std::uint32_t attempt = 0;  // of the newest run, as the next four
+  std::uint32_t attempt = 0;  // of the newest run, as are the next four
   std::uint64_t fence = 0;
-  std::optional<Reason> reason{};  // where the record tells it
+  std::optional<Reason> reason{};  // if the record shows it
   std::optional<Instant> pulse{};
   std::optional<Instant> last_attempt{};
   std::optional<Instant> last_success{};
   std::optional<Instant> last_failure{};
   std::optional<Instant> retry_at{};
-  std::optional<Instant> next_due{};  // after now: the next minute of the expression, or a retry
-  std::optional<Instant> overdue_since{};  // it should be running, and is not
+  std::optional<Instant> next_due{};       // after now: the next pulse or retry
+  std::optional<Instant> overdue_since{};  // since when it should be running, if it is not
 };
 
 struct StateStatus {
@@ -40,14 +40,14 @@ struct StateStatus {
   std::vector<TaskStatus> tasks{};  // in the order of their names
 };
 
-// Of any state, also one that a daemon holds, which is not disturbed. Throws as read_sqlite_state()
-// does.
+// Reads any state, also one that a daemon holds, without disturbing the daemon. Throws as
+// read_sqlite_state() does.
 [[nodiscard]] StateStatus read_status(const std::string& state,
                                       const Calendar& calendar,
                                       Instant now);
 
-// Only those that are interrupted, without a look at when they are due. For who has taken the state
-// and not begun with it: what is recorded as running nobody runs any more.
+// Only the interrupted tasks, without when they are due. For a caller that holds the state and has
+// started nothing: every run that is recorded as running is interrupted.
 [[nodiscard]] std::vector<TaskStatus> read_interrupted(const std::string& state);
 
 }  // namespace dutiful

@@ -1,4 +1,4 @@
-// The state of the tasks, as the trace speaks of it.
+// The durable state of a task, as a trace describes it.
 #pragma once
 
 #include <vector>

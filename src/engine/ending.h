@@ -9,20 +9,21 @@
 
 namespace dutiful {
 
-// As the runtime knows it.
+// What the runtime knows about it.
 struct Ending {
   Outcome outcome;
   std::string error{};
   Instant at;         // when the callback returned (RULES H10)
-  Duration duration;  // by a clock that is never set
+  Duration duration;  // by the monotonic clock
 };
 
-// As the trace and the reporter need it. The store takes the progress that the core has by then.
+// What the trace and the reporter need. The store gets the progress that the core has when the end
+// is recorded.
 struct End {
   TaskId task;
-  std::string name;  // the task may be gone, or another, when the end is recorded
+  std::string name;  // the task may no longer exist when the end is recorded
   Ending ending;
-  Instant at;        // when it counts from: when it is recorded (H5)
+  Instant at;        // when it is recorded, which is when it counts from (H5)
   Instant retry_at;  // no_instant: no retry follows
 };
 

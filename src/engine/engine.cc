@@ -5,6 +5,7 @@
 
 #include <dutiful/errors.h>
 
+#include "core/best_effort.h"
 #include "core/make_room.h"
 #include "core/validate.h"
 #include "engine/durable.h"
@@ -20,16 +21,6 @@ InitStart traced(const std::vector<TaskConfig>& list, CallNumber call) {
     event.registrations.push_back({config.name, config.cron, config.retry_delay});
   }
   return event;
-}
-
-// Watching must not disturb what is watched: what cannot be told for want of memory is lost, and
-// what it was about is not.
-template <typename Tell>
-void watch(Tell tell) noexcept {
-  try {
-    tell();
-  } catch (...) {
-  }
 }
 
 }  // namespace
@@ -51,13 +42,13 @@ Engine::Engine(const Calendar& calendar,
 }
 
 void Engine::initialize(std::vector<TaskConfig> list, Instant now, TracedCall call) {
-  // A trace has no words for an instant outside the years 1 to 9999.
-  const bool tells = !call.told_by_caller && trace_.listens() && in_clock_range(now);
-  if (tells) trace_.on(now, traced(list, call.number));
+  // A trace cannot express an instant outside the years 1 to 9999.
+  const bool traces = !call.traced_by_caller && trace_.listens() && in_clock_range(now);
+  if (traces) trace_.on(now, traced(list, call.number));
   const bool reconcile =
       lifecycle_ == Lifecycle::running && policies_.reinitialize == Reinitialize::reconcile;
   try {
-    // Until a stop has returned the scheduler counts as running (I4).
+    // Until a stop is complete, the scheduler counts as running (I4).
     if (lifecycle_ != Lifecycle::uninitialized && !reconcile) {
       throw SchedulerAlreadyActiveError("running");
     }
@@ -70,21 +61,21 @@ void Engine::initialize(std::vector<TaskConfig> list, Instant now, TracedCall ca
     replace_list(std::move(list), now, call.number);
   } catch (...) {
     const std::exception_ptr error = as_initialize_error(std::current_exception());
-    fail_initialization(error, call, now);
+    publish_refusal(error, call, now);
     std::rethrow_exception(error);
   }
 }
 
-void Engine::fail_initialization(const std::exception_ptr& error,
-                                 TracedCall call,
-                                 Instant now) noexcept {
-  if (!call.told_by_caller && in_clock_range(now)) {
-    watch([&] {
+void Engine::publish_refusal(const std::exception_ptr& error,
+                             TracedCall call,
+                             Instant now) noexcept {
+  if (!call.traced_by_caller && in_clock_range(now)) {
+    best_effort([&] {
       trace_.on(now, refusal_of(error, call.number));
       trace_.flush();
     });
   }
-  watch([&] { reporter_.initialization_failed(error, now); });
+  best_effort([&] { reporter_.initialization_failed(error, now); });
 }
 
 void Engine::replace_list(std::vector<TaskConfig> list, Instant now, CallNumber call) {
@@ -94,25 +85,25 @@ void Engine::replace_list(std::vector<TaskConfig> list, Instant now, CallNumber 
   if (!reconcile) opened = open_store_();
   Store& store = reconcile ? *store_ : *opened;
 
-  // Ends go by the numbers of the old list: what is not recorded by now never would be.
+  // Ends refer to tasks by the numbers of the old list, so they must be recorded before it goes.
   if (reconcile) {
     postpone_ends(now);
-    if (!make_durable({}, now)) std::rethrow_exception(store_error_);
+    if (!record({}, now).durable) std::rethrow_exception(store_error_);
   }
   auto stored = reconcile ? core_.stored() : store.load();
   if (!reconcile && prepare_) now = prepare_();
   if (!in_clock_range(now)) throw ClockError{now};
-  if (trace_.wants_state()) tell_state(stored.records);
+  if (trace_.wants_state()) trace_state(stored.records);
   Plan plan = make_plan(std::move(list),
                         std::move(stored),
                         now,
                         calendar_,
                         policies_.override,
                         reconcile ? Runs::go_on : Runs::are_interrupted);
-  if (reconcile) core_.carry_runs(plan);
-  // Whoever dies between the list and its success leaves a trace that knows which list it was.
-  watch([&] { trace_.flush(); });
-  // What can fail comes before the list is durable: memory here, the store below.
+  if (reconcile) core_.adopt_running(plan);
+  // If the process dies before InitSuccess, the trace still contains the list.
+  best_effort([&] { trace_.flush(); });
+  // Everything that can fail precedes the durable list: first memory, then the store.
   Core next = core_;
   next.apply(plan, now);
   next.place(store.replace(plan, random_name()));
@@ -122,14 +113,14 @@ void Engine::replace_list(std::vector<TaskConfig> list, Instant now, CallNumber 
   time_ = now;
   back_at_.reset();
   forget_store_error();
-  watch([&] {
+  best_effort([&] {
     trace_.on(now, InitSuccess{call});
     trace_.flush();
   });
-  watch([&] { reporter_.initialization_completed(kind, plan, now); });
+  best_effort([&] { reporter_.initialization_completed(kind, plan, now); });
 }
 
-void Engine::tell_state(const std::vector<TaskRecord>& records) {
+void Engine::trace_state(const std::vector<TaskRecord>& records) {
   std::vector<DurableTask> state;
   state.reserve(records.size());
   for (const TaskRecord& record : records) {
@@ -145,27 +136,26 @@ Instant Engine::follow(Instant clock) {
   }
   const bool left_it = !std::exchange(back_at_, clock < clock_begin ? clock_begin : Instant::max());
   if (left_it && lifecycle_ != Lifecycle::uninitialized) {
-    watch([&] { reporter_.report(event::ClockOutOfRange{ClockError{clock}.what()}, time_); });
+    best_effort([&] { reporter_.report(event::ClockOutOfRange{ClockError{clock}.what()}, time_); });
   }
   return time_;
 }
 
-void Engine::stop(Instant now, TracedCall call) {
-  if (!call.told_by_caller) {
-    watch([&] { trace_.on(now, StopStart{call.number}); });
+bool Engine::stop(Instant now, TracedCall call) {
+  if (!call.traced_by_caller) {
+    best_effort([&] { trace_.on(now, StopStart{call.number}); });
     stops_waiting_.push_back(call.number);
   }
-  stop_told_by_caller_ = call.told_by_caller;
+  stop_traced_by_caller_ = call.traced_by_caller;
   stop_error_ = nullptr;
   if (lifecycle_ == Lifecycle::running) {
-    watch([&] { reporter_.stop_requested(now); });
+    best_effort([&] { reporter_.stop_requested(now); });
     lifecycle_ = Lifecycle::stopping;
-    // Somebody waits: a store that has failed for long is tried at once, and soon again.
-    retry_delay_ = Duration::zero();
-    retry_store_at_ = no_instant;
+    retry_.hurry();
   }
-  finish_stop(now);
-  watch([&] { trace_.flush(); });
+  const bool stopped = finish_stop(now);
+  best_effort([&] { trace_.flush(); });
+  return stopped;
 }
 
 void Engine::end(TaskId task, Outcome outcome, Instant now, std::string error) {
@@ -192,48 +182,55 @@ std::vector<std::string> Engine::unfinished() const {
   return names;
 }
 
-void Engine::settle(Instant now) {
+bool Engine::record_ends(Instant now) {
   postpone_ends(now);
-  (void)make_durable({}, now);
-  watch([&] { trace_.flush(); });
+  const bool stopped = record({}, now).stopped;
+  best_effort([&] { trace_.flush(); });
+  return stopped;
 }
 
-std::vector<Start> Engine::step(Instant now, std::size_t limit) {
-  if (!follows()) {
-    settle(now);
-    return {};
-  }
-  // Unless the clock has been set back meanwhile.
-  if (now < retry_store_at_ && retry_store_at_ - now <= retry_delay_) return {};
+Engine::StepResult Engine::step(Instant now, std::size_t limit) {
+  if (!follows()) return {.stopped = record_ends(now)};
+  if (retry_.must_wait(now)) return {};
   postpone_ends(now);
-  std::vector<Start> starts;
+  StepResult result;
   if (lifecycle_ == Lifecycle::running) {
     core_.follow_clock(now, corrected_);
-    starts = core_.start_due(now, limit);
+    result.starts = core_.start_due(now, limit);
   }
-  if (!make_durable(starts, now)) {
-    core_.undo(starts);
-    return {};
+  const Recorded recorded = record(result.starts, now);
+  result.stopped = recorded.stopped;
+  if (!recorded.durable) {
+    core_.undo(result.starts);
+    result.starts.clear();
+    return result;
   }
-  watch([&] { reporter_.gaps(core_, now); });
-  for (const Start& start : starts) {
-    if (trace_.listens()) {
-      watch([&] { trace_.on(now, RunStart{start.name, name_of(start.reason)}); });
-    }
-    watch([&] { reporter_.run_started(start, core_.cron(core_.task(start.task))); });
-  }
-  watch([&] { trace_.flush(); });
-  return starts;
+  publish_starts(result.starts, now);
+  best_effort([&] { trace_.flush(); });
+  return result;
 }
 
 Instant Engine::next_wake() const {
   if (lifecycle_ != Lifecycle::running && !owes_store()) return Instant::max();
   if (back_at_) return *back_at_;
   const Instant wake = owes_store() ? no_instant : core_.next_wake();
-  return std::max(wake, retry_store_at_);
+  return std::max(wake, retry_.at());
 }
 
-// An end is observed when it is durably recorded (H5): what could not be counts from now.
+// Makes every unrecorded end and correction durable, and the starts, all or none; and completes or
+// gives up a stop that waits for that.
+Engine::Recorded Engine::record(const std::vector<Start>& starts, Instant now) {
+  if (!commit(starts)) {
+    back_off(now);
+    return {.durable = false, .stopped = give_up_stop(now)};
+  }
+  forget_store_error();
+  publish_ends(now);
+  return {.durable = true, .stopped = finish_stop(now)};
+}
+
+// An end is observed when it is durably recorded (H5), so one that is recorded late counts from
+// then.
 void Engine::postpone_ends(Instant now) {
   for (End& end : unrecorded_) {
     if (end.at == now) continue;
@@ -254,7 +251,8 @@ std::vector<RowUpdate> Engine::updates_of(const std::vector<Start>& starts) cons
   for (const End& end : unrecorded_) add(end.task);
   for (const ClockCorrection& correction : corrected_) add(correction.task);
   for (const Start& start : starts) add(start.task);
-  // A task that ended and starts again is there twice, with the same progress: one write will do.
+  // A task that ended and starts again is listed twice, with the same progress. One write is
+  // enough.
   if (!std::ranges::is_sorted(updates, {}, &RowUpdate::row)) {
     std::ranges::sort(updates, {}, &RowUpdate::row);
   }
@@ -263,87 +261,104 @@ std::vector<RowUpdate> Engine::updates_of(const std::vector<Start>& starts) cons
   return updates;
 }
 
-// Records every end and correction that is not, and the starts, in one transaction. Says whether it
-// happened.
-bool Engine::make_durable(const std::vector<Start>& starts, Instant now) {
+bool Engine::commit(const std::vector<Start>& starts) noexcept {
   try {
     const auto updates = updates_of(starts);
     if (!updates.empty()) store_->commit(updates);
+    return true;
   } catch (...) {
     store_error_ = std::current_exception();
-    retry_delay_ =
-        std::clamp(2 * retry_delay_,
-                   retry_delay_first,
-                   lifecycle_ == Lifecycle::stopping ? retry_delay_max_stopping : retry_delay_max);
-    retry_store_at_ = now + retry_delay_;
-    watch([&] { reporter_.store_failed(store_error_, retry_store_at_, now); });
-    if (lifecycle_ == Lifecycle::stopping && core_.running() == 0 && !may_try_to_stop_again(now)) {
-      // For the theory it dies here, and what it could not record was interrupted (H5).
-      stop_error_ = store_error_;
-      unrecorded_.clear();
-      if (!stop_told_by_caller_) {
-        watch([&] {
-          trace_.on(now, Crash{});
-          trace_.flush();
-        });
-      }
-      stops_waiting_.clear();
-      let_go(now);
-    }
     return false;
   }
-  forget_store_error();
-  for (End& end : std::exchange(unrecorded_, {})) tell_end(end);
-  for (const ClockCorrection& correction : std::exchange(corrected_, {})) {
-    watch([&] {
-      reporter_.clock_corrected(core_.task(correction.task).name, correction.persisted, now);
-    });
-  }
-  finish_stop(now);
-  return true;
 }
 
-bool Engine::may_try_to_stop_again(Instant now) {
-  if (stop_tries_++ == 0) stop_tried_first_ = now;
-  // Where time stands still, there is no later try.
-  return follows() && stop_tries_ < stop_tries_max && now - stop_tried_first_ < stop_tries_time_max;
-}
-
-void Engine::tell_end(End& end) noexcept {
-  watch([&] { reporter_.run_ended(end); });
-  if (!trace_.listens()) return;
-  watch([&] {
-    const auto ended = end.ending.at < end.at ? std::optional{end.ending.at} : std::nullopt;
-    if (end.ending.outcome == Outcome::success) {
-      trace_.on(end.at, RunSuccess{std::move(end.name), ended});
-    } else {
-      trace_.on(end.at, RunFailure{std::move(end.name), ended});
-    }
-  });
+void Engine::back_off(Instant now) {
+  using Waiting = StoreRetry::Waiting;
+  const Waiting waiting = lifecycle_ != Lifecycle::stopping ? Waiting::nothing
+                          : core_.running() > 0             ? Waiting::stop_with_runs
+                                                            : Waiting::stop;
+  retry_.fail(waiting, now);
+  best_effort([&] { reporter_.store_failed(store_error_, retry_.at(), now); });
 }
 
 void Engine::forget_store_error() {
   store_error_ = nullptr;
-  retry_delay_ = Duration::zero();
-  retry_store_at_ = no_instant;
-  stop_tries_ = 0;
+  retry_.reset();
 }
 
-void Engine::finish_stop(Instant now) {
-  if (lifecycle_ == Lifecycle::running) return;
-  if (core_.running() > 0 || !unrecorded_.empty()) return;
-  if (lifecycle_ == Lifecycle::stopping) let_go(now);
-  for (const CallNumber call : std::exchange(stops_waiting_, {})) {
-    watch([&] { trace_.on(now, StopEnd{call}); });
+void Engine::publish_ends(Instant now) noexcept {
+  for (const End& end : std::exchange(unrecorded_, {})) {
+    best_effort([&] { reporter_.run_ended(end); });
+    trace_end(end);
+  }
+  for (const ClockCorrection& correction : std::exchange(corrected_, {})) {
+    best_effort([&] {
+      reporter_.clock_corrected(core_.task(correction.task).name, correction.persisted, now);
+    });
   }
 }
 
-// Of the state, for another to take hold of.
-void Engine::let_go(Instant now) {
+void Engine::trace_end(const End& end) noexcept {
+  if (!trace_.listens()) return;
+  best_effort([&] {
+    const auto ended = end.ending.at < end.at ? std::optional{end.ending.at} : std::nullopt;
+    if (end.ending.outcome == Outcome::success) {
+      trace_.on(end.at, RunSuccess{end.name, ended});
+    } else {
+      trace_.on(end.at, RunFailure{end.name, ended});
+    }
+  });
+}
+
+void Engine::publish_starts(const std::vector<Start>& starts, Instant now) noexcept {
+  best_effort([&] { reporter_.gaps(core_, now); });
+  for (const Start& start : starts) {
+    if (trace_.listens()) {
+      best_effort([&] { trace_.on(now, RunStart{start.name, name_of(start.reason)}); });
+    }
+    best_effort([&] { reporter_.run_started(start, core_.cron(core_.task(start.task))); });
+  }
+}
+
+bool Engine::finish_stop(Instant now) {
+  if (lifecycle_ == Lifecycle::running) return false;
+  if (core_.running() > 0 || !unrecorded_.empty()) return false;
+  if (lifecycle_ == Lifecycle::stopping) enter_uninitialized(now);
+  for (const CallNumber call : std::exchange(stops_waiting_, {})) {
+    best_effort([&] { trace_.on(now, StopEnd{call}); });
+  }
+  return true;
+}
+
+// Ends a stop that waits only for a store that keeps failing.
+bool Engine::give_up_stop(Instant now) {
+  if (lifecycle_ != Lifecycle::stopping || core_.running() > 0) return false;
+  // While time stands still, no later try comes.
+  if (follows() && !retry_.gives_up_stop()) return false;
+  stop_error_ = store_error_;
+  unrecorded_.clear();
+  // For the theory the scheduler crashes here: the runs whose ends are lost are interrupted (H5).
+  if (!stop_traced_by_caller_) {
+    best_effort([&] {
+      trace_.on(now, Crash{});
+      trace_.flush();
+    });
+  }
+  stops_waiting_.clear();
+  enter_uninitialized(now);
+  return true;
+}
+
+void Engine::enter_uninitialized(Instant now) {
   lifecycle_ = Lifecycle::uninitialized;
-  watch([&] { reporter_.stopped(now); });
+  best_effort([&] { reporter_.stopped(now); });
+  release_state();
+}
+
+// After this, another process can hold the state.
+void Engine::release_state() {
   forget_store_error();
-  corrected_.clear();  // the next to start finds the same and corrects it again
+  corrected_.clear();  // the next scheduler finds and corrects the same
   store_.reset();
   core_ = Core{calendar_, policies_.max_concurrent};
 }

@@ -1,5 +1,5 @@
-// The durable step of the scheduler: take ends, decide starts, make both durable, and only then
-// hand the starts out. Single-threaded; time and storage are passed in.
+// The durable step of the scheduler: takes ends, decides starts, makes both durable, and only then
+// hands the starts out. Single-threaded; time and storage are passed in.
 #pragma once
 
 #include <functional>
@@ -10,28 +10,29 @@
 #include "core/core.h"
 #include "engine/ending.h"
 #include "engine/reporter.h"
+#include "engine/store_retry.h"
 #include "store/store.h"
 #include "trace/event.h"
 
 namespace dutiful {
 
-// The scheduler's lifecycle (RULES I2). While stopping, nothing starts, and runs are waited for.
+// The scheduler's lifecycle (RULES I2). While it stops, nothing starts, and runs are waited for.
 enum class Lifecycle { uninitialized, running, stopping };
 
-// How a trace is told of an initialize() or stop(). Where several threads may call, only the caller
-// knows when a call began and when it returns: telling both is then its part, but for InitSuccess.
+// How an initialize() or stop() is traced. If several threads may call, only the caller knows when
+// a call began and when it returns, so it traces both itself. InitSuccess is always the engine's.
 struct TracedCall {
   CallNumber number{};
-  bool told_by_caller = false;
+  bool traced_by_caller = false;
 };
 
 class Engine {
  public:
-  // Takes hold of the state; throws where another has it (RULES P6).
+  // Opens and holds the state. Throws if another process holds it (RULES P6).
   using OpenStore = std::function<std::unique_ptr<Store>()>;
 
-  // Called once the state is held and read, and before anything in it changes; says what time it is
-  // then. Where it throws, initialize() does.
+  // Called when the state is held and read, and before anything in it changes. Returns the time by
+  // then. If it throws, initialize() does.
   using Prepare = std::function<Instant()>;
 
   // The trace sink must outlive the engine.
@@ -42,32 +43,38 @@ class Engine {
          TypedSink events = {},
          Prepare prepare = {});
 
-  // RULES I3, I4, P2-P5. Throws the errors of RULES E, and then nothing has changed.
+  // RULES I3, I4, P2-P5. Throws the errors of RULES E. If it throws, nothing changes.
   void initialize(std::vector<TaskConfig> list, Instant now, TracedCall call = {});
 
-  // Turns what a clock shows into the time that the calls below expect. For a clock outside the
-  // years 1 to 9999 time stands still: no such instant can be recorded. Until the clock is back,
-  // ends are recorded and nothing starts, which is told.
+  // Turns what a clock shows into the time that the calls below expect. While the clock is outside
+  // the years 1 to 9999, time stands still, because no such instant can be recorded: ends are
+  // recorded, nothing starts, and that is reported.
   [[nodiscard]] Instant follow(Instant clock);
   [[nodiscard]] bool follows() const { return !back_at_; }
 
-  // From here on nothing starts (RULES I5). It has stopped when lifecycle() says uninitialized: at
-  // once, or with the settle() or step() that records the last end.
-  void stop(Instant now, TracedCall call = {});
+  // From here on nothing starts (RULES I5). Returns whether the stop is complete: nothing runs,
+  // every end is recorded, and the state is released. Otherwise the record_ends() or step() that
+  // completes it says so.
+  bool stop(Instant now, TracedCall call = {});
 
-  // The run of a task has ended. What follows from it comes with the next settle() or step(). If
-  // memory runs out, nothing has changed.
+  // The run of a task has ended. The next record_ends() or step() makes the end durable. If memory
+  // runs out, nothing changes.
   void end(TaskId task, Ending ending, Instant now);
   // The same, of a callback that has returned just now.
   void end(TaskId task, Outcome outcome, Instant now, std::string error = {});
 
-  // Records the ends, and starts nothing.
-  void settle(Instant now);
+  // Records the ends, and starts nothing. Returns whether a stop is complete. If the store fails,
+  // the ends are recorded later.
+  bool record_ends(Instant now);
 
-  // Records the ends and starts what is owed a run, at most `limit` of them: one transaction. What
-  // it returns is durably marked as running, and has to be run. Where memory runs out it throws,
-  // and every end and every obligation stands as before (RULES X3).
-  [[nodiscard]] std::vector<Start> step(Instant now, std::size_t limit = ~std::size_t{0});
+  struct StepResult {
+    std::vector<Start> starts{};  // durably marked as running: the caller must run them
+    bool stopped = false;         // a stop is complete
+  };
+
+  // Records the ends, and starts what is owed a run, at most `limit` tasks, in one transaction. If
+  // memory runs out, it throws, and every end and obligation is as it was (RULES X3).
+  [[nodiscard]] StepResult step(Instant now, std::size_t limit = ~std::size_t{0});
 
   // When step() will next have something to do if nothing else happens.
   [[nodiscard]] Instant next_wake() const;
@@ -76,38 +83,41 @@ class Engine {
   [[nodiscard]] const Core& core() const { return core_; }
   [[nodiscard]] Reporter& reporter() { return reporter_; }
 
-  // The error of the newest transaction, if it failed. It is tried again, later and later.
-  [[nodiscard]] const std::exception_ptr& store_error() const { return store_error_; }
-
-  // The tasks whose runs have not ended, or have and are not recorded.
+  // The tasks whose runs have not ended, or whose ends are not recorded.
   [[nodiscard]] std::vector<std::string> unfinished() const;
 
   // Why the last stop could not record every end, if so. Those runs count as interrupted (H5).
   [[nodiscard]] const std::exception_ptr& stop_error() const { return stop_error_; }
 
  private:
+  // initialize()
   void replace_list(std::vector<TaskConfig> list, Instant now, CallNumber call);
-  void tell_state(const std::vector<TaskRecord>& records);
-  void fail_initialization(const std::exception_ptr& error, TracedCall call, Instant now) noexcept;
-  void tell_end(End& end) noexcept;
+  void trace_state(const std::vector<TaskRecord>& records);
+  void publish_refusal(const std::exception_ptr& error, TracedCall call, Instant now) noexcept;
+
+  // Making things durable.
+  struct Recorded {
+    bool durable;
+    bool stopped;
+  };
+  Recorded record(const std::vector<Start>& starts, Instant now);
   void postpone_ends(Instant now);
   [[nodiscard]] std::vector<RowUpdate> updates_of(const std::vector<Start>& starts) const;
-  bool make_durable(const std::vector<Start>& starts, Instant now);
-  void finish_stop(Instant now);
-  void let_go(Instant now);
+  [[nodiscard]] bool commit(const std::vector<Start>& starts) noexcept;
+  void back_off(Instant now);
   void forget_store_error();
-  [[nodiscard]] bool may_try_to_stop_again(Instant now);
   [[nodiscard]] bool owes_store() const { return !unrecorded_.empty() || !corrected_.empty(); }
 
-  // After a failed transaction the next is tried after the first delay, then after twice that …
-  static constexpr Duration retry_delay_first{100};
-  static constexpr Duration retry_delay_max{30'000};
-  static constexpr Duration retry_delay_max_stopping{1'000};
+  // Reporting and tracing what is durable.
+  void publish_ends(Instant now) noexcept;
+  void publish_starts(const std::vector<Start>& starts, Instant now) noexcept;
+  void trace_end(const End& end) noexcept;
 
-  // A stop that waits only for a store that fails gives up after so many tries, or after the first
-  // that begins so much later: a try may take seconds itself, where another process has a lock.
-  static constexpr int stop_tries_max = 5;
-  static constexpr Duration stop_tries_time_max{4'000};
+  // Completing a stop. Both return whether it is complete.
+  bool finish_stop(Instant now);
+  bool give_up_stop(Instant now);
+  void enter_uninitialized(Instant now);
+  void release_state();
 
   Policies policies_;
   OpenStore open_store_;
@@ -118,19 +128,16 @@ class Engine {
   Core core_;
   std::unique_ptr<Store> store_;
   Lifecycle lifecycle_ = Lifecycle::uninitialized;
-  Instant time_ = clock_begin;  // the newest that the clock has shown, in its range
-  // Where the clock is outside its range: when it will be back if it just goes on.
+  Instant time_ = clock_begin;  // the newest time of the clock that is in its range
+  // If the clock is outside its range: when it will be back, unless it is set.
   std::optional<Instant> back_at_;
-  std::vector<CallNumber> stops_waiting_;  // that the engine tells the trace of
-  bool stop_told_by_caller_ = false;
+  std::vector<CallNumber> stops_waiting_;  // those that the engine traces
+  bool stop_traced_by_caller_ = false;
   std::vector<End> unrecorded_;             // ends that the core knows and the store does not
-  std::vector<ClockCorrection> corrected_;  // the same of tasks that follow a corrected clock (T7)
+  std::vector<ClockCorrection> corrected_;  // corrections that the store does not know (T7)
   std::exception_ptr store_error_;
   std::exception_ptr stop_error_;
-  int stop_tries_ = 0;
-  Instant stop_tried_first_ = no_instant;
-  Duration retry_delay_{};
-  Instant retry_store_at_ = no_instant;
+  StoreRetry retry_;
 };
 
 }  // namespace dutiful

@@ -1,4 +1,4 @@
-// An engine without threads or clocks, over a store that fails when it is told to.
+// An engine without threads or clocks, with a store that fails on demand.
 #pragma once
 
 #include <memory>
@@ -17,7 +17,7 @@
 
 namespace dutiful {
 
-// Fails as often as it is told to, at the call it is told to.
+// Fails the given number of calls of each kind.
 class FaultyStore : public MemoryStore {
  public:
   struct Faults {
@@ -78,15 +78,15 @@ class EngineTest : public testing::Test, public TraceSink {
     if (!durable_when_flushed) durable_when_flushed = !state->rows.empty();
   }
   std::optional<bool> durable_when_flushed = false;
-  bool crashed = false;  // by the last that was traced
-  InitFailure refusal;   // the last one
+  bool crashed = false;  // whether the last traced event is a Crash
+  InitFailure refusal;   // the last traced one
 
   void initialize(const std::string& cron, Duration retry_delay = std::chrono::minutes{1}) {
     engine->initialize({{.name = "a", .cron = cron, .retry_delay = retry_delay}}, now);
   }
 
   // The events of that name so far.
-  [[nodiscard]] std::vector<std::string> told(const std::string& name) const {
+  [[nodiscard]] std::vector<std::string> reported(const std::string& name) const {
     std::vector<std::string> found;
     for (const std::string& event : events) {
       if (event.find("\"event\":\"" + name + "\"") != std::string::npos) found.push_back(event);

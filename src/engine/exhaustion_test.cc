@@ -1,5 +1,5 @@
-// X3: memory runs out at each allocation in turn, and the store fails at each call in turn: no
-// obligation, end or start is lost by it.
+// X3: memory runs out at each allocation in turn, and the store fails at each call in turn. No
+// obligation, end or start is lost.
 
 #include <map>
 
@@ -20,7 +20,7 @@ class Silence : public TraceSink {
   void on(Instant /*at*/, const TraceEvent& /*event*/) override {}
 };
 
-// Fails at the n-th of its calls, counted over all of them.
+// Fails its n-th call of any kind.
 class FailingStore : public MemoryStore {
  public:
   FailingStore(std::shared_ptr<MemoryState> state, int& calls_left)
@@ -47,7 +47,7 @@ class FailingStore : public MemoryStore {
   int& calls_left_;
 };
 
-// Drives an engine as the loop does: what fails is tried again.
+// Drives an engine as the loop does, and tries again what fails.
 class Driver {
  public:
   explicit Driver(int failing_call = 0) : calls_left_(failing_call) {}
@@ -58,14 +58,14 @@ class Driver {
       try {
         engine_.initialize(list, now_);
       } catch (...) {
-        // I2, P4: nothing has changed.
+        // I2, P4: nothing changes.
         EXPECT_EQ(state_->rows.size(), before);
         throw;
       }
     });
   }
 
-  // Lets time pass. Every run ends in the next step, and every third of a task fails.
+  // Lets time pass. Every run ends in the next step, and every third run of a task fails.
   void advance_to(Instant until) {
     while (true) {
       bool more = true;
@@ -101,7 +101,7 @@ class Driver {
       const auto [task, outcome] = running_.back();
       engine_.end(task, outcome, now_, reason_);
     }
-    const auto started = engine_.step(now_);
+    const auto started = engine_.step(now_).starts;
     const SpareAllocations spare;
     for (const Start& start : started) {
       const int number = ++starts[start.name];
@@ -110,7 +110,7 @@ class Driver {
     return !started.empty();
   }
 
-  int calls_left_;  // before the store fails; it does not where it begins below
+  int calls_left_;  // before the store fails; 0 at the beginning: it never fails
   std::shared_ptr<MemoryState> state_ = std::make_shared<MemoryState>();
   Silence trace_;
   Engine engine_{Calendar{Zone::utc()},

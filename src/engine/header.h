@@ -1,4 +1,4 @@
-// What a trace says of the scheduler that it is of.
+// The header of a trace.
 #pragma once
 
 #include <dutiful/zone.h>
@@ -8,7 +8,7 @@
 
 namespace dutiful {
 
-// With the policies that are not the default.
+// Contains the policies that differ from the default.
 [[nodiscard]] TraceHeader header_of(const Zone& zone, const Policies& policies);
 
 }  // namespace dutiful

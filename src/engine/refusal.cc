@@ -28,7 +28,7 @@ RefusalCause cause_of(const Error& error) {
 }  // namespace
 
 std::exception_ptr as_initialize_error(const std::exception_ptr& error) noexcept {
-  // Made while there is memory: the first engine sees to that.
+  // The first engine calls this function, so that the error is made while there is memory.
   static const std::exception_ptr out_of_memory =
       std::make_exception_ptr(InitializeSchedulerError{"memory is exhausted", nullptr});
   try {

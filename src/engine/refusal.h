@@ -1,4 +1,4 @@
-// Why an initialize() was refused, as a trace tells it.
+// Why an initialize() was refused, as a trace says it.
 #pragma once
 
 #include <exception>
@@ -7,12 +7,12 @@
 
 namespace dutiful {
 
-// By what it throws (RULES H12): an error that says that the list is at fault, or that the
-// scheduler is active; one about what no trace shows; or anything else, which is the environment's.
+// The error decides the cause (RULES H12): the list is invalid or the scheduler is active; the list
+// is invalid for a reason that no trace shows; or, for any other error, the environment.
 [[nodiscard]] InitFailure refusal_of(const std::exception_ptr& error, CallNumber call = {});
 
-// The error that initialize() throws instead (RULES E): the same if it is one of ours, and
-// otherwise an InitializeSchedulerError that has it as its cause.
+// The error that initialize() throws instead (RULES E): the same if it is a dutiful::Error, and
+// otherwise an InitializeSchedulerError with it as the cause.
 [[nodiscard]] std::exception_ptr as_initialize_error(const std::exception_ptr& error) noexcept;
 
 }  // namespace dutiful

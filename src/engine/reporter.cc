@@ -178,8 +178,8 @@ bool Reporter::in_repeated_minute(const Start& start) const {
   if (start.reason != Reason::cron && start.reason != Reason::boot) return false;
   const std::chrono::local_time<Duration> local{
       (start.scheduled + calendar_.zone().offset_at(start.scheduled)).time_since_epoch()};
-  const LocalReading reading = calendar_.zone().read(local);
-  const auto* repeated = std::get_if<Repeated>(&reading);
+  const Zone::Reading reading = calendar_.zone().read(local);
+  const auto* repeated = std::get_if<Zone::Repeated>(&reading);
   return repeated != nullptr && repeated->second == start.scheduled;
 }
 

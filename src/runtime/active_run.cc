@@ -45,7 +45,7 @@ void ActiveRun::settle(Outcome how, std::string_view reason) noexcept {
   } catch (const std::exception&) {
     error = "out of memory";  // short enough to need none
   }
-  // After a crash in virtual time nobody is there to be told.
+  // A crash in virtual time has destroyed the mailbox.
   if (const auto mailbox = mailbox_.lock()) mailbox->put(shared_from_this());
 }
 

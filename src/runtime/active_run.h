@@ -1,4 +1,4 @@
-// A run from its start to its end: what a worker calls, and what the loop is told.
+// A run from its start to its end: what a worker calls, and what the loop learns about its end.
 #pragma once
 
 #include <memory>
@@ -17,20 +17,20 @@ namespace dutiful {
 
 class Mailbox;
 
-// A start, as its callback sees it. Needs no memory.
+// The start as its callback sees it. Needs no memory.
 [[nodiscard]] RunInfo run_info_of(Start&& start, const std::shared_ptr<StopState>& stop) noexcept;
 
-// All the memory that a run will need is in here, so that its end cannot fail (RULES X3).
+// Holds all the memory that a run needs, so that its end cannot fail (RULES X3).
 class ActiveRun : public Run::Settler, public std::enable_shared_from_this<ActiveRun> {
  public:
   ActiveRun(TaskId id, Callback callback, std::weak_ptr<Mailbox> mailbox)
       : task(id), callback_(std::move(callback)), mailbox_(std::move(mailbox)) {}
 
-  // What the callback is to know. Comes last, when nothing can fail any more: it takes the name out
-  // of the start, which is tried again otherwise.
+  // Sets what the callback sees. Must be the last step, because it moves the name out of the start,
+  // and a start whose run cannot be made is tried again.
   void set_info(Start&& start) noexcept { info_ = run_info_of(std::move(start), stop); }
 
-  // Whether call() may be left to the loop.
+  // Whether the loop itself may call call().
   [[nodiscard]] bool is_prompt() const noexcept { return PromptCallback::is(callback_); }
 
   // Runs the callback, once.
@@ -48,7 +48,8 @@ class ActiveRun : public Run::Settler, public std::enable_shared_from_this<Activ
   // When it began, by the clock's monotonic().
   Duration began{};
 
-  // How it ended, once it is in the mailbox. Past its time limit it has failed, whatever it says.
+  // How it ended, once it is in the mailbox. A run that exceeded its time limit has failed,
+  // whatever the callback says.
   [[nodiscard]] Ending ending() const;
   Outcome outcome = Outcome::failure;
   std::string error;
@@ -63,7 +64,7 @@ class ActiveRun : public Run::Settler, public std::enable_shared_from_this<Activ
   std::weak_ptr<Mailbox> mailbox_;
 };
 
-// The run that a start has decided, with its deadline. It lacks set_info().
+// The run for a start, with its deadline. The caller must still call set_info().
 [[nodiscard]] std::shared_ptr<ActiveRun> make_active_run(const Start& start,
                                                          const CallbackOf& callback,
                                                          const std::shared_ptr<Mailbox>& mailbox,
@@ -72,8 +73,8 @@ class ActiveRun : public Run::Settler, public std::enable_shared_from_this<Activ
 // Runs that have ended, on their way from the threads that settle them to the loop.
 class Mailbox {
  public:
-  // Rings where the first one comes, if there is somebody to wake, who must outlive it; so must the
-  // clock, which says when it came.
+  // Rings the bell, if there is one, when the first run arrives in an empty mailbox. The bell and
+  // the clock, which says when a run arrives, must outlive the mailbox.
   explicit Mailbox(const Clock& clock, Bell* wake_up = nullptr)
       : clock_(clock), wake_up_(wake_up) {}
 
@@ -83,7 +84,7 @@ class Mailbox {
       ended->returned = in_clock_range(now) ? now : clock_end;
       ended->duration = clock_.monotonic() - ended->began;
     } catch (...) {
-      ended->returned = clock_end;  // a clock of the user's has failed: nobody knows when it was
+      ended->returned = clock_end;  // the user's clock has failed: the time is unknown
     }
     const Lock lock{mutex_};
     const bool first = ended_.empty();

@@ -11,27 +11,27 @@
 
 namespace dutiful {
 
-Calls::Calls(const Clock& clock, Reinitialize policy, bool traced)
-    : clock_(clock), reconciles_(policy == Reinitialize::reconcile), traced_(traced) {}
+Calls::Calls(const Clock& clock, Reinitialize policy, bool is_traced)
+    : clock_(clock), reconciles_(policy == Reinitialize::reconcile), is_traced_(is_traced) {}
 
-bool Calls::must_refuse() const {
+bool Calls::must_reject() const {
   if (!stops_.empty() || lifecycle_ == Lifecycle::stopping) return true;
   return !reconciles_ && lifecycle_ != Lifecycle::uninitialized;
 }
 
 template <typename Make>
 void Calls::trace(Make make) noexcept {
-  if (!traced_) return;
+  if (!is_traced_) return;
   try {
     // Outside the range of clocks time stands still, as it does for the engine.
     if (const Instant now = clock_.now(); in_clock_range(now)) latest_ = now;
     untraced_.push_back({latest_, make()});
   } catch (...) {
-    // For want of memory, or of a clock.
+    // There is no memory, or the clock has failed.
   }
 }
 
-void Calls::refuse(CallNumber number) {
+void Calls::reject(CallNumber number) {
   trace([&]() -> TraceEvent {
     return InitFailure{"SchedulerAlreadyActiveError", RefusalCause::list, number};
   });
@@ -43,15 +43,15 @@ Calls::Initialization Calls::enter_initialize(std::vector<TracedRegistration> li
   Lock lock{mutex_};
   const std::uint64_t number = ++calls_;
   trace([&]() -> TraceEvent { return InitStart{std::move(list), number}; });
-  if (must_refuse() || caller == Caller::inside_initialize) refuse(number);
+  if (must_reject() || caller == Caller::inside_initialize) reject(number);
   const std::uint64_t place = entered_++;
   while (served_ != place) changed_.wait(lock);
-  // A stop() that was called meanwhile waits only for the one that was in progress (I5).
-  if (must_refuse()) {
+  // A stop() that entered meanwhile waits only for the initialize() that was in progress (I5).
+  if (must_reject()) {
     ++served_;
     answer_idle_stops();
     changed_.notify_all();
-    refuse(number);
+    reject(number);
   }
   before_initialize_ = std::exchange(lifecycle_, Lifecycle::initializing);
   return {number, before_initialize_ == Lifecycle::uninitialized};
@@ -66,7 +66,8 @@ void Calls::leave_initialize(const Initialization& call, const std::exception_pt
   const Lock lock{mutex_};
   trace([&]() -> TraceEvent { return refusal_of(error, call.number); });
   leave(before_initialize_);
-  if (lifecycle_ == Lifecycle::uninitialized) loop_ended_ = false;  // it had found nothing to do
+  if (lifecycle_ == Lifecycle::uninitialized)
+    loop_ended_ = false;  // it ended because it found no list
   answer_idle_stops();
 }
 
@@ -87,19 +88,19 @@ std::uint64_t Calls::enter_stop() {
   return number;
 }
 
-Calls::Stopped Calls::wait_for_stop(std::uint64_t number, Deadline deadline) {
+Calls::StopProgress Calls::wait_for_stop(std::uint64_t number, Deadline deadline) {
   Lock lock{mutex_};
   while (std::ranges::find(stops_, number) != stops_.end()) {
     if (lifecycle_ == Lifecycle::stopping && loop_ended_ && !std::exchange(clearing_, true)) {
-      return Stopped::almost;
+      return StopProgress::loop_ended;
     }
     if (!deadline) {
       changed_.wait(lock);
     } else if (!changed_.wait_until(lock, *deadline)) {
-      return Stopped::not_by_now;
+      return StopProgress::deadline_passed;
     }
   }
-  return Stopped::yes;
+  return StopProgress::done;
 }
 
 void Calls::leave_stop(Ends ends) noexcept {
@@ -122,7 +123,7 @@ void Calls::answer_stops() noexcept {
   changed_.notify_all();
 }
 
-// Those that there is nothing to stop for. A list that waits for its turn has to be refused first.
+// Answers the stops that have nothing to stop. A list that waits for its turn is rejected first.
 void Calls::answer_idle_stops() noexcept {
   if (lifecycle_ == Lifecycle::uninitialized && !initialize_pending()) answer_stops();
 }

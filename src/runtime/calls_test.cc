@@ -251,7 +251,7 @@ TEST(Calls, answer_a_stop_when_the_lists_before_it_have_failed) {
     if (stop_first) stop = calls.enter_stop();
     calls.leave_initialize(first, error);
     if (!stop_first) stop = calls.enter_stop();
-    EXPECT_EQ(calls.wait_for_stop(stop, {}), Calls::Stopped::yes);
+    EXPECT_EQ(calls.wait_for_stop(stop, {}), Calls::StopProgress::done);
     waits.join();
     EXPECT_TRUE(calls.is_idle());
   }
@@ -273,12 +273,12 @@ TEST(Calls, let_a_stop_pass_those_that_have_not_begun) {
   const auto stop = calls.enter_stop();
   EXPECT_EQ(calls.take().stop, Calls::Stop::soon);
   EXPECT_EQ(calls.wait_for_stop(stop, std::chrono::steady_clock::now()),
-            Calls::Stopped::not_by_now);
+            Calls::StopProgress::deadline_passed);
   calls.leave_initialize();
   waits.join();
   EXPECT_EQ(calls.take().stop, Calls::Stop::now);
   calls.loop_has_ended();
-  EXPECT_EQ(calls.wait_for_stop(stop, {}), Calls::Stopped::almost);
+  EXPECT_EQ(calls.wait_for_stop(stop, {}), Calls::StopProgress::loop_ended);
   EXPECT_THROW((void)calls.enter_initialize({}, Calls::Caller::outside),
                SchedulerAlreadyActiveError);
   calls.leave_stop(Calls::Ends::recorded);

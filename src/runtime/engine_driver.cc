@@ -1,24 +1,12 @@
 #include "runtime/engine_driver.h"
 
 #include <algorithm>
-#include <new>
 #include <utility>
 
+#include "core/best_effort.h"
 #include "runtime/options.h"
 
 namespace dutiful {
-namespace {
-
-// Tracing must not disturb what is traced.
-template <typename Trace>
-void best_effort(Trace trace) {
-  try {
-    trace();
-  } catch (const std::bad_alloc&) {
-  }
-}
-
-}  // namespace
 
 EngineDriver::EngineDriver(World world,
                            const Options& options,
@@ -57,24 +45,22 @@ void EngineDriver::initialize(std::vector<TaskConfig> list,
 
 EngineDriver::Next EngineDriver::step(Workers& workers) {
   if (runs_.empty()) starts_per_step_ = starts_per_step_first;
-  bool more = false;
+  Next next = Next::step;
   do {
-    more = step_once(workers);
-  } while (more && prompt_.empty() && ended_.size() < ended_max);
-  if (engine_.lifecycle() == Lifecycle::uninitialized) return Next::end;
-  if (more) return Next::step;
-  set_alarm();
-  return Next::sleep;
+    next = step_once(workers);
+  } while (next == Next::step && prompt_.empty() && ended_.size() < ended_max);
+  if (next == Next::sleep) set_alarm();
+  return next;
 }
 
-bool EngineDriver::step_once(Workers& workers) {
+EngineDriver::Next EngineDriver::step_once(Workers& workers) {
   const Calls::News news = take_calls();
   const Instant now = engine_.follow(news.now);
   is_held_ = news.stop == Calls::Stop::soon;
+  if (engine_.lifecycle() == Lifecycle::uninitialized) return Next::end;  // the list was refused
   if (news.stop == Calls::Stop::now && engine_.lifecycle() == Lifecycle::running) {
-    engine_.stop(now, {.number = {}, .told_by_caller = true});
+    if (engine_.stop(now, {.number = {}, .traced_by_caller = true})) return Next::end;
   }
-  if (engine_.lifecycle() == Lifecycle::uninitialized) return false;
   if (engine_.lifecycle() == Lifecycle::stopping && !is_stop_requested_) {
     runs_.request_stop_of_all();
     is_stop_requested_ = true;
@@ -83,19 +69,18 @@ bool EngineDriver::step_once(Workers& workers) {
   const bool have_ended = take_ends(now);
   runs_.enforce_limits(now);
   dispatch(workers);  // if an earlier step had no memory for it
-  if (is_held_) {
-    engine_.settle(now);
-    return false;
-  }
+  if (is_held_) return engine_.record_ends(now) ? Next::end : Next::sleep;
   const bool is_polling = engine_.lifecycle() == Lifecycle::running && engine_.next_wake() <= now;
   if (is_polling) engine_.reporter().poll_started(callbacks_.size(), now);
-  undispatched_ = engine_.step(now, starts_per_step_);
+  auto [starts, stopped] = engine_.step(now, starts_per_step_);
+  undispatched_ = std::move(starts);
   const std::size_t started = undispatched_.size();
   starts_per_step_ = std::min(2 * starts_per_step_, starts_per_step_max);
   std::ranges::reverse(undispatched_);
   dispatch(workers);
   if (is_polling) engine_.reporter().poll_completed(started, clock_.monotonic() - began, now);
-  return started > 0 || have_ended;
+  if (stopped) return Next::end;
+  return started > 0 || have_ended ? Next::step : Next::sleep;
 }
 
 EngineDriver::DeferredWork EngineDriver::take_deferred_work() noexcept {

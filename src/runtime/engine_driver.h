@@ -12,13 +12,13 @@
 #include <dutiful/scheduler.h>
 
 #include "engine/engine.h"
+#include "posix/bell.h"
 #include "runtime/active_run.h"
 #include "runtime/calls.h"
 #include "runtime/freeze_detector.h"
 #include "runtime/queue.h"
 #include "runtime/registrations.h"
 #include "runtime/runs_in_progress.h"
-#include "posix/bell.h"
 #include "runtime/workers.h"
 #include "sync/mutex.h"
 
@@ -100,8 +100,7 @@ class EngineDriver {
   static constexpr std::size_t ended_max = 4096;
 
   Calls::News take_calls() REQUIRES(mutex);
-  // Returns whether there may be more to do at once.
-  bool step_once(Workers& workers) REQUIRES(mutex);
+  Next step_once(Workers& workers) REQUIRES(mutex);
   bool take_ends(Instant now) REQUIRES(mutex);
   void dispatch(Workers& workers) REQUIRES(mutex);
   std::shared_ptr<ActiveRun> make_run(Start& start) REQUIRES(mutex);

@@ -99,13 +99,18 @@ TEST_F(Exhausted, starts_everything_once_wherever_memory_runs_out) {
   EXPECT_GT(n, 15);
 }
 
-TEST_F(Exhausted, says_that_memory_has_run_out) {
+// The first allocations of a step may be for an event, whose loss is not reported.
+TEST_F(Exhausted, reports_that_memory_has_run_out) {
   const SpareAllocations spare;
   Scheduler scheduler{options()};
-  scheduler.initialize({task("a", "1 * * * *")});
-  fail_allocation(1);
-  clock->advance(30s);
-  EXPECT_EQ(runs.wait_for(1), Entries{"a@2025-03-03T10:01:00.000Z"});
+  scheduler.initialize({task("a", "* * * * *")});
+  runs.wait_for(1);
+  for (std::uint64_t n = 1; errors.size() == 0; ++n) {
+    fail_allocation(n);
+    clock->advance(1min);
+    runs.wait_for(n + 1);
+    ASSERT_TRUE(allocation_failed());
+  }
   EXPECT_EQ(errors.wait_for(1), Entries{"ResourcesExhausted: memory is exhausted"});
   scheduler.stop();
 }

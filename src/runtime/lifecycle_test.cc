@@ -439,7 +439,9 @@ TEST_F(Runtime, refuses_to_be_stopped_by_the_destructor_of_a_callback_on_its_own
 TEST_F(Runtime, stops_at_once_where_nothing_was_initialized) {
   Scheduler scheduler{options()};
   scheduler.stop();
-  scheduler.stop();
+  EXPECT_TRUE(scheduler.stop(0ms).empty());
+  scheduler.initialize({{"a", "* * * * *", [&] { journal.add("a"); }, 1min}});
+  EXPECT_EQ(journal.wait_for(1), Entries{"a"});
 }
 
 // I6, I8

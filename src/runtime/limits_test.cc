@@ -2,6 +2,8 @@
 
 #include <atomic>
 #include <future>
+#include <mutex>
+#include <set>
 #include <thread>
 
 #include <gmock/gmock.h>
@@ -46,18 +48,25 @@ TEST_F(Runtime, bounds_the_callbacks_at_one_time) {
 TEST_F(Runtime, gives_every_waiting_callback_a_thread) {
   Scheduler scheduler{options()};
   Gate gate;
+  std::mutex mutex;
+  std::set<std::thread::id> threads;
   std::vector<Registration> list;
   for (int i = 0; i < 40; ++i) {
     list.push_back({"task " + std::to_string(i),
                     "0 * * * *",
                     [&] {
+                      {
+                        const std::lock_guard lock{mutex};
+                        threads.insert(std::this_thread::get_id());
+                      }
                       journal.add("waits");
                       gate.pass();
                     },
                     1min});
   }
   scheduler.initialize(list);
-  journal.wait_for(40);
+  EXPECT_EQ(journal.wait_for(40).size(), 40U);
+  EXPECT_EQ(threads.size(), 40U);
   gate.open();
   scheduler.stop();
 }

@@ -8,12 +8,12 @@
 #include <dutiful/scheduler.h>
 
 #include "engine/reporter.h"
-#include "sync/back_off.h"
+#include "posix/bell.h"
 #include "runtime/calls.h"
 #include "runtime/engine_driver.h"
 #include "runtime/registrations.h"
-#include "posix/bell.h"
 #include "runtime/workers.h"
+#include "sync/back_off.h"
 
 namespace dutiful {
 

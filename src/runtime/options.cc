@@ -31,9 +31,9 @@ Engine::OpenStore store_opener_of(const Options& options) {
 }
 
 TypedSink synchronized_sink_of(const Options& options) {
-  if (!options.events) return {};
-  return [sink = typed_sink(options.events),
-          mutex = std::make_shared<Mutex>()](const TypedEvent& event) {
+  TypedSink sink = typed_sink(options.events);
+  if (!sink) return {};
+  return [sink = std::move(sink), mutex = std::make_shared<Mutex>()](const TypedEvent& event) {
     const Lock lock{*mutex};
     sink(event);
   };

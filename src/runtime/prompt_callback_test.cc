@@ -7,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <poll.h>
 
@@ -61,7 +62,7 @@ TEST_F(PromptRuns, need_no_thread_but_the_loop) {
   for (int i = 0; i < 100; ++i) list.push_back(task(std::to_string(i), keeps()));
   scheduler.initialize(std::move(list));
   clock->advance(30s);
-  journal.wait_for(100);
+  EXPECT_EQ(journal.wait_for(100).size(), 100U);
   settle_all();
   scheduler.stop();
 }
@@ -94,10 +95,11 @@ TEST_F(PromptRuns, go_on_beside_callbacks_that_wait) {
                       gate.pass();
                     })});
   clock->advance(30s);
-  journal.wait_for(2);
+  EXPECT_THAT(journal.wait_for(2),
+              testing::UnorderedElementsAre("prompt@2025-03-03T10:01:00.000Z", "slow"));
   settle_all();
   clock->advance(1h);
-  journal.wait_for(3);
+  EXPECT_EQ(journal.wait_for(3)[2], "prompt@2025-03-03T11:01:00.000Z");
   settle_all();
   gate.open();
   mixed.stop();
@@ -130,7 +132,7 @@ TEST_F(PromptRuns, cannot_stop_their_scheduler) {
                                run.succeed();
                              }))});
   clock->advance(30s);
-  journal.wait_for(1);
+  EXPECT_EQ(journal.wait_for(1), Entries{"refused"});
   scheduler.stop();
 }
 

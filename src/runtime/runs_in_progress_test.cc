@@ -18,7 +18,7 @@ using testing::IsEmpty;
 const Instant noon = at("2025-03-03T12:00:00Z");
 
 std::shared_ptr<ActiveRun> run(TaskId task, Instant deadline = Instant::max()) {
-  auto made = std::make_shared<ActiveRun>(task, RunInfo{}, Callback{}, std::weak_ptr<Mailbox>{});
+  auto made = std::make_shared<ActiveRun>(task, Callback{}, std::weak_ptr<Mailbox>{});
   made->stop = std::make_shared<StopState>(StopState::Limit::some);
   made->deadline = deadline;
   return made;

@@ -9,6 +9,7 @@
 #include "core/message_of.h"
 #include "engine/refusal.h"
 #include "engine/reporter.h"
+#include "posix/bell.h"
 #include "runtime/calls.h"
 #include "runtime/engine_driver.h"
 #include "runtime/loop.h"
@@ -17,7 +18,6 @@
 #include "runtime/pending_stop.h"
 #include "runtime/registrations.h"
 #include "runtime/user_code.h"
-#include "posix/bell.h"
 #include "sync/mutex.h"
 
 namespace dutiful {
@@ -81,13 +81,13 @@ class Scheduler::Impl {
   std::vector<std::string> finish_stop(std::uint64_t call, Calls::Deadline deadline) {
     while (true) {
       switch (calls_.wait_for_stop(call, deadline)) {
-        case Calls::Stopped::yes:
+        case Calls::StopProgress::done:
           trace_calls();
           return {};
-        case Calls::Stopped::almost:
+        case Calls::StopProgress::loop_ended:
           clear_away();
           return {};
-        case Calls::Stopped::not_by_now:
+        case Calls::StopProgress::deadline_passed:
           // If everything has ended just now, the next look finds that out.
           if (auto names = unfinished(); !names.empty()) return names;
           deadline.reset();

@@ -6,10 +6,10 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <dutiful/errors.h>
 
+#include "posix/descriptor.h"
 #include "support/temporary_directory.h"
 
 namespace dutiful {
@@ -25,15 +25,8 @@ class TraceCheck : public testing::Test {
   // Of a file with that text.
   [[nodiscard]] CheckedTrace check(const std::string& text) const {
     std::ofstream{file} << text;
-    const int descriptor = open(file.c_str(), O_RDWR | O_CLOEXEC);
-    try {
-      CheckedTrace checked = check_trace(file, descriptor, header);
-      close(descriptor);
-      return checked;
-    } catch (...) {
-      close(descriptor);
-      throw;
-    }
+    const Descriptor descriptor{open(file.c_str(), O_RDWR | O_CLOEXEC)};
+    return check_trace(file, descriptor.get(), header);
   }
 
   [[nodiscard]] std::string refusal(const std::string& text) const {

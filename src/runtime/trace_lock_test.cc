@@ -10,11 +10,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <dutiful/errors.h>
 
+#include "posix/file_identity.h"
 #include "support/temporary_directory.h"
 
 namespace dutiful {
@@ -24,7 +23,7 @@ using testing::HasSubstr;
 
 class TraceLock : public testing::Test {
  protected:
-  void open_and_close() const { close(open_locked_trace(file)); }
+  void open_and_close() const { (void)open_locked_trace(file); }
 
   [[nodiscard]] std::string refusal() const {
     try {
@@ -71,9 +70,8 @@ TEST_F(TraceLock, makes_the_file_its_owners_alone_and_follows_no_link) {
 // A scheduler that waits for the lock of a file that is then set aside takes the file that replaces
 // it.
 TEST_F(TraceLock, is_on_the_file_that_has_the_name_in_the_end) {
-  const int holder = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  ASSERT_GE(holder, 0);
-  ASSERT_EQ(flock(holder, LOCK_EX), 0);
+  Descriptor holder{open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)};
+  ASSERT_EQ(flock(holder.get(), LOCK_EX), 0);
   const auto open_files = [&] {
     const std::filesystem::directory_iterator all{"/proc/self/fd"};
     return std::count_if(begin(all), end(all), [&](const auto& entry) {
@@ -85,14 +83,9 @@ TEST_F(TraceLock, is_on_the_file_that_has_the_name_in_the_end) {
   std::thread opener{[&] { descriptor = open_locked_trace(file); }};
   while (open_files() < 2) std::this_thread::yield();
   std::filesystem::rename(file, file + ".damaged-1");
-  close(holder);
+  holder.reset();
   opener.join();
-
-  struct stat ours {};
-  struct stat named {};
-  ASSERT_EQ(fstat(descriptor.get(), &ours), 0);
-  ASSERT_EQ(stat(file.c_str(), &named), 0);
-  EXPECT_EQ(ours.st_ino, named.st_ino);
+  EXPECT_TRUE(is_at(file, descriptor.get()));
 }
 
 }  // namespace

@@ -83,7 +83,7 @@ class VirtualScheduler::Impl {
     if (engine_->core().running() > 0) {
       throw StopSchedulerError("runs that were kept are not settled; settle them first", nullptr);
     }
-    engine_->settle(now());
+    engine_->record_ends(now());
     engine_->stop(now());
   }
 
@@ -131,7 +131,7 @@ class VirtualScheduler::Impl {
       take_ends();
       // All are made before any is called: a callback may replace the list, or the process.
       std::vector<std::shared_ptr<ActiveRun>> runs;
-      for (Start& start : engine_->step(now())) runs.push_back(make_run(start));
+      for (Start& start : engine_->step(now()).starts) runs.push_back(make_run(start));
       if (runs.empty()) return;
       started += runs.size();
       if (started > callbacks_.size() + retries_at_once_max) {

@@ -51,11 +51,6 @@ Workers::Growth Workers::grow() noexcept {
   return start_threads(wanted) > 0 ? Growth::wanted : Growth::failed;
 }
 
-Workers::Count Workers::count() {
-  const Lock lock{mutex_};
-  return {.threads = workers_.size(), .idle = idle_.size()};
-}
-
 void Workers::start_thread() {
   idle_.reserve(workers_.size() + 1);
   Worker& worker = workers_.emplace_back();

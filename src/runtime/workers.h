@@ -44,13 +44,9 @@ class Workers {
   };
   Growth grow() noexcept;
 
-  struct Count {
-    std::size_t threads;
-    std::size_t idle;  // of them
-  };
-  [[nodiscard]] Count count();
-
  private:
+  friend struct WorkersInTest;
+
   struct Worker {
     Condition called;
     bool is_called = true;  // false while it is in idle_

@@ -14,6 +14,18 @@
 #include "support/thread_creation.h"
 
 namespace dutiful {
+
+struct WorkersInTest {
+  static std::size_t threads(Workers& workers) {
+    const Lock lock{workers.mutex_};
+    return workers.workers_.size();
+  }
+  static std::size_t idle_threads(Workers& workers) {
+    const Lock lock{workers.mutex_};
+    return workers.idle_.size();
+  }
+};
+
 namespace {
 
 using namespace std::chrono_literals;
@@ -36,7 +48,7 @@ Workers::Growth grow_to_the_end(Workers& workers) {
 }
 
 void wait_until_idle(Workers& workers, std::size_t threads) {
-  while (workers.count().idle != threads) std::this_thread::yield();
+  while (WorkersInTest::idle_threads(workers) != threads) std::this_thread::yield();
 }
 
 TEST(Workers, grow_as_long_as_work_waits) {
@@ -47,7 +59,7 @@ TEST(Workers, grow_as_long_as_work_waits) {
                     gate.pass();
                   }};
   workers.start_first();
-  EXPECT_EQ(workers.count().threads, 1U);
+  EXPECT_EQ(WorkersInTest::threads(workers), 1U);
   workers.add(runs(6));
   EXPECT_EQ(grow_to_the_end(workers), Workers::Growth::enough);
   begun.wait_for(6);  // at once, for none of them can end
@@ -66,11 +78,11 @@ TEST(Workers, stay_within_their_bound) {
   workers.start_first();
   workers.add(runs(7));
   EXPECT_EQ(grow_to_the_end(workers), Workers::Growth::enough);
-  EXPECT_EQ(workers.count().threads, 3U);
+  EXPECT_EQ(WorkersInTest::threads(workers), 3U);
   begun.wait_for(3);
   gate.open();
   begun.wait_for(7);
-  EXPECT_EQ(workers.count().threads, 3U);
+  EXPECT_EQ(WorkersInTest::threads(workers), 3U);
 }
 
 TEST(Workers, give_back_all_threads_but_one_when_they_idle) {
@@ -89,10 +101,10 @@ TEST(Workers, give_back_all_threads_but_one_when_they_idle) {
       workers.add(runs(8));
       EXPECT_EQ(grow_to_the_end(workers), Workers::Growth::enough);
       begun.wait_for(8 * round);
-      EXPECT_EQ(workers.count().threads, 8U);
+      EXPECT_EQ(WorkersInTest::threads(workers), 8U);
       may_end = true;
       may_end.notify_all();
-      while (workers.count().threads > 1) std::this_thread::yield();
+      while (WorkersInTest::threads(workers) > 1) std::this_thread::yield();
       wait_until_idle(workers, 1);
     }
   }
@@ -175,7 +187,7 @@ TEST(Workers, do_everything_once_under_contention) {
     }
     for (std::thread& thread : threads) thread.join();
     while (done < total) std::this_thread::yield();
-    while (workers.count().threads > 1) std::this_thread::yield();
+    while (WorkersInTest::threads(workers) > 1) std::this_thread::yield();
   }
   for (std::size_t i = 0; i < total; ++i) ASSERT_EQ(times[i], 1) << i;
 }
@@ -218,11 +230,11 @@ TEST(Workers, say_so_where_there_is_not_even_one_thread) {
 
 TEST(Workers, have_no_thread_before_they_are_asked_for_one) {
   Workers workers{4, [](const std::shared_ptr<ActiveRun>&) {}};
-  EXPECT_EQ(workers.count().threads, 0U);
+  EXPECT_EQ(WorkersInTest::threads(workers), 0U);
   EXPECT_EQ(workers.grow(), Workers::Growth::enough);
   workers.start_first();
   workers.start_first();
-  EXPECT_EQ(workers.count().threads, 1U);
+  EXPECT_EQ(WorkersInTest::threads(workers), 1U);
 }
 
 // X3

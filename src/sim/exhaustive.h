@@ -19,7 +19,9 @@ struct Exhaustive {
 
   // Called from time to time with the depth being searched and the number of states found; returns
   // whether to continue.
-  std::function<bool(int depth, std::size_t states)> proceed = [](int, std::size_t) { return true; };
+  std::function<bool(int depth, std::size_t states)> proceed = [](int, std::size_t) {
+    return true;
+  };
 };
 
 struct Exhausted {

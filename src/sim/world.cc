@@ -66,7 +66,7 @@ void World::die_if_crashed() {
 
 std::vector<StartedRun> World::start() {
   std::vector<StartedRun> started;
-  for (const Start& start : engine_->step(now_)) {
+  for (const Start& start : engine_->step(now_).starts) {
     running_.emplace(runs_, start.task);
     started.push_back({runs_++, start.task, start.name});
   }
@@ -81,7 +81,7 @@ void World::end(std::uint64_t number, Outcome outcome, Instant returned) {
   running_.erase(run);
   const Instant started = engine_->core().task(task).progress.last_attempt;
   engine_->end(task, {outcome, {}, returned, returned - started}, now_);
-  engine_->settle(now_);
+  engine_->record_ends(now_);
   die_if_crashed();
 }
 

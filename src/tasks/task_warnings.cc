@@ -10,9 +10,9 @@
 
 #include <unistd.h>
 
-#include "commands/account.h"
 #include "commands/environment.h"
 #include "commands/search_path.h"
+#include "commands/user_account.h"
 #include "cron/cause.h"
 #include "text/quote.h"
 #include "time/iso8601.h"

@@ -1,5 +1,6 @@
-// The TOML library, as every file here includes it: toml++ as headers only, because its shared
-// build throws and does not limit nesting.
+// The TOML library (toml++ 3.3), as every file here includes it, set up so that no text leads it
+// into undefined behaviour. It is compiled in, because Debian's shared build throws and does not
+// limit nesting.
 #pragma once
 
 #include "tasks/toml_guard.h"
@@ -8,12 +9,14 @@
 #define TOML_EXCEPTIONS 0
 #define TOML_ENABLE_FORMATTERS 0
 #define TOML_MAX_NESTED_VALUES 16
-// The library asserts that some syntax errors, such as `[.a]`, are impossible before it reports
-// them: its assertions would abort, and in a release build the compiler would rely on them.
-#undef NDEBUG
-#define TOML_ASSERT(condition) static_assert(true)
 #include <toml++/impl/forward_declarations.h>
-// It also takes for impossible that a letter such as é is not a blank.
+// Some assertions state what a syntax error such as `[.a]` contradicts, before it is reported. They
+// would abort; with NDEBUG, clang would assume them.
+#undef TOML_ASSERT
+#define TOML_ASSERT(condition) static_assert(true)
+#undef TOML_ASSERT_ASSUME
+#define TOML_ASSERT_ASSUME(condition) static_assert(true)
+// The test for white space declares unreachable what a letter such as é reaches.
 #undef TOML_UNREACHABLE
 #define TOML_UNREACHABLE return false
 #include <toml++/impl/unicode.h>

@@ -81,7 +81,6 @@ class Task {
   // Its last run was interrupted by a crash and no start has followed.
   [[nodiscard]] bool interrupted() const { return interrupted_; }
   [[nodiscard]] std::optional<Instant> retry_at() const { return retry_at_; }
-  [[nodiscard]] bool due_held() const { return bool{due_}; }
 
   // Its registration. Managed by the monitor.
   const TracedRegistration* registration = nullptr;  // null if it is not registered

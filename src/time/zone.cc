@@ -137,7 +137,7 @@ std::chrono::seconds Zone::offset_at(Instant instant) const {
   return timeline_->at(std::min(instant, Timeline::instant_max))->offset;
 }
 
-LocalReading Zone::read(std::chrono::local_time<Duration> local) const {
+Zone::Reading Zone::read(std::chrono::local_time<Duration> local) const {
   const Instant as_utc = std::clamp(Instant{local.time_since_epoch()},
                                     Instant{} - (Timeline::instant_max - Instant{}),
                                     Timeline::instant_max - 2 * offset_max);

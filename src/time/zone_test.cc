@@ -63,24 +63,27 @@ TEST(Zone, distinguishes_unique_skipped_and_repeated_times) {
   const Zone zone = Zone::load("America/New_York");
   const auto read = [&](const char* text) { return zone.read(timestamp(text).local); };
 
-  EXPECT_EQ(std::get<Unique>(read("2025-03-09T01:59:59.999")).at, at("2025-03-09T06:59:59.999Z"));
-  EXPECT_EQ(std::get<Skipped>(read("2025-03-09T02:00:00")).transition, at("2025-03-09T07:00:00Z"));
-  EXPECT_EQ(std::get<Skipped>(read("2025-03-09T02:59:59.999")).transition,
+  EXPECT_EQ(std::get<Zone::Unique>(read("2025-03-09T01:59:59.999")).at,
+            at("2025-03-09T06:59:59.999Z"));
+  EXPECT_EQ(std::get<Zone::Skipped>(read("2025-03-09T02:00:00")).transition,
             at("2025-03-09T07:00:00Z"));
-  EXPECT_EQ(std::get<Unique>(read("2025-03-09T03:00:00")).at, at("2025-03-09T07:00:00Z"));
+  EXPECT_EQ(std::get<Zone::Skipped>(read("2025-03-09T02:59:59.999")).transition,
+            at("2025-03-09T07:00:00Z"));
+  EXPECT_EQ(std::get<Zone::Unique>(read("2025-03-09T03:00:00")).at, at("2025-03-09T07:00:00Z"));
 
-  EXPECT_EQ(std::get<Unique>(read("2025-11-02T00:59:59.999")).at, at("2025-11-02T04:59:59.999Z"));
-  const auto repeated = std::get<Repeated>(read("2025-11-02T01:30:00"));
+  EXPECT_EQ(std::get<Zone::Unique>(read("2025-11-02T00:59:59.999")).at,
+            at("2025-11-02T04:59:59.999Z"));
+  const auto repeated = std::get<Zone::Repeated>(read("2025-11-02T01:30:00"));
   EXPECT_EQ(repeated.first, at("2025-11-02T05:30:00Z"));
   EXPECT_EQ(repeated.second, at("2025-11-02T06:30:00Z"));
-  EXPECT_EQ(std::get<Unique>(read("2025-11-02T02:00:00")).at, at("2025-11-02T07:00:00Z"));
+  EXPECT_EQ(std::get<Zone::Unique>(read("2025-11-02T02:00:00")).at, at("2025-11-02T07:00:00Z"));
 }
 
 // T5: Samoa moved across the date line.
 TEST(Zone, may_skip_a_whole_day) {
   const Zone zone = Zone::load("Pacific/Apia");
   const auto reading = zone.read(timestamp("2011-12-30T12:00:00").local);
-  EXPECT_EQ(std::get<Skipped>(reading).transition, at("2011-12-30T10:00:00Z"));
+  EXPECT_EQ(std::get<Zone::Skipped>(reading).transition, at("2011-12-30T10:00:00Z"));
 }
 
 // A rule may go forward and back within the length of its jump. The minutes it jumped over then
@@ -88,7 +91,7 @@ TEST(Zone, may_skip_a_whole_day) {
 TEST(Zone, finds_a_time_that_was_skipped_and_shown_later) {
   const Zone zone = Zone::load("XXX-2YYY-22,J350/-15,J350/17");
   const auto reading = zone.read(timestamp("2025-12-15T21:00:00").local);
-  const auto* unique = std::get_if<Unique>(&reading);
+  const auto* unique = std::get_if<Zone::Unique>(&reading);
   ASSERT_NE(unique, nullptr);
   EXPECT_EQ(unique->at + zone.offset_at(unique->at), at("2025-12-15T21:00:00Z"));
 }
@@ -96,8 +99,8 @@ TEST(Zone, finds_a_time_that_was_skipped_and_shown_later) {
 TEST(Zone, reads_times_at_the_ends_of_time) {
   const Zone zone = Zone::load("America/New_York");
   using Local = std::chrono::local_time<Duration>;
-  EXPECT_TRUE(std::holds_alternative<Unique>(zone.read(Local::max())));
-  EXPECT_TRUE(std::holds_alternative<Unique>(zone.read(Local::min())));
+  EXPECT_TRUE(std::holds_alternative<Zone::Unique>(zone.read(Local::max())));
+  EXPECT_TRUE(std::holds_alternative<Zone::Unique>(zone.read(Local::min())));
 }
 
 // T1: the zone is the one in TZ, as tzset(3) reads it.

@@ -323,7 +323,7 @@ TEST_F(DutifulRun, says_only_what_is_known_of_a_run_whose_end_could_not_be_recor
                         "write its state; the run will be restarted"));
   write(task("a", "true"));
   Process daemon{arguments({"--log", "human"})};
-  daemon.await_text("has no recorded result; starting it again");
+  daemon.await_text("was interrupted; it is restarted");
   daemon.signal(SIGTERM);
   EXPECT_EQ(daemon.end().status, 0);
 }

@@ -31,9 +31,13 @@ std::string zone_of_repeated_minutes() {
 }
 
 TEST_F(DutifulRun, T4_runs_a_repeated_minute_the_second_time_too) {
+  const std::string trace = directory.file("trace");
   write(task("a", "true"));
-  Process daemon{arguments(), {{"TZ", zone_of_repeated_minutes()}}};
+  Process daemon{arguments({"--trace", trace}), {{"TZ", zone_of_repeated_minutes()}}};
   daemon.await("TaskRunStarted", "a");
+  daemon.signal(SIGTERM);
+  EXPECT_EQ(daemon.end().status, 0);
+  EXPECT_THAT(contents(trace), HasSubstr("\"repeatedMinutes\":\"both\""));
 }
 
 TEST_F(DutifulRun, T4_runs_a_repeated_minute_the_first_time_only_if_asked) {

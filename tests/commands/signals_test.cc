@@ -42,7 +42,7 @@ TEST_F(DutifulRun, ends_its_commands_at_a_second_signal_also_those_that_ignore_S
 
   daemon.await("CommandsEnding");
   EXPECT_THAT(daemon.await("TaskRunFailed", "a")["error"].get<std::string>(),
-              HasSubstr("it was ended with the daemon: killed by SIGKILL"));
+              HasSubstr("stopped with the daemon: killed by SIGKILL"));
   EXPECT_EQ(daemon.end().status, 0);
   EXPECT_EQ(kill(-command, 0), -1);
 }

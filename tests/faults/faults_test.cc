@@ -23,6 +23,7 @@ class Faults : public Lives {
     const std::size_t possible = faults.size();
     if (!takes_all()) faults = sample(faults, log, sample_size, 20250303);
     for (const Fault& fault : faults) try_one(fault);
+    EXPECT_GT(tried_, 0U);
     std::cout << tried_ << " of " << possible << " faults in a life of " << calls() << " calls; "
               << refused_ << " times it was refused\n";
   }

@@ -80,6 +80,7 @@ class PowerCuts : public Lives {
       ++tried;
       report(cut.text(), cut_power(past, log, cut.after, cut.kept, cut.seed, trace));
     }
+    EXPECT_GT(tried, 0U);
     std::cout << tried << " of " << possible << " power cuts in a life of " << calls()
               << " calls\n";
   }

@@ -1,11 +1,6 @@
 # Installs the build, builds the examples against what was installed, and runs the one that ends.
 cmake_minimum_required(VERSION 3.25)
-function(run)
-  execute_process(COMMAND ${ARGN} RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
-  if(NOT result EQUAL 0)
-    message(FATAL_ERROR "${ARGN}\n${output}")
-  endif()
-endfunction()
+include(${CMAKE_CURRENT_LIST_DIR}/run.cmake)
 
 file(REMOVE_RECURSE ${WORK})
 run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/prefix)
@@ -50,4 +45,10 @@ string(SUBSTRING "${headers}" 2 -1 headers)
 string(SUBSTRING "${libraries}" 2 -1 libraries)
 if(NOT EXISTS ${headers}/dutiful/dutiful.h OR NOT EXISTS ${libraries}/libdutiful.a)
   message(FATAL_ERROR "dutiful.pc leads nowhere: ${headers} ${libraries}")
+endif()
+
+# Everything that was installed is of one version.
+run(${WORK}/prefix/bin/dutiful --version)
+if(NOT output MATCHES " ${VERSION}\n$" OR NOT contents MATCHES "\nVersion: ${VERSION}\n")
+  message(FATAL_ERROR "not the version ${VERSION}: ${output}${contents}")
 endif()

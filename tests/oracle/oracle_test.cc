@@ -11,6 +11,7 @@
 
 #include "cli/program.h"
 #include "cron/diagnosis.h"
+#include "support/mend.h"
 #include "support/temporary_directory.h"
 #include "support/times.h"
 

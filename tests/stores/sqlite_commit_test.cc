@@ -285,7 +285,7 @@ TEST_F(Commit, that_failed_keeps_an_interrupted_run_owed) {
   if (killed == 0) {
     Engine engine{utc, {}, open, trace};
     engine.initialize({config("x")}, now);
-    _exit(engine.step(now).size() == 1 ? 0 : 1);
+    _exit(engine.step(now).starts.size() == 1 ? 0 : 1);
   }
   int status = -1;
   waitpid(killed, &status, 0);
@@ -296,7 +296,7 @@ TEST_F(Commit, that_failed_keeps_an_interrupted_run_owed) {
     EXPECT_EQ(failure_of([&] { engine.initialize({config("y")}, now); }).in_doubt, true);
   }
   engine.initialize({config("x")}, now + Duration{60'000});
-  const auto starts = engine.step(now + Duration{60'000});
+  const auto starts = engine.step(now + Duration{60'000}).starts;
   ASSERT_EQ(starts.size(), 1);
   EXPECT_EQ(starts[0].reason, Reason::orphan);
 }

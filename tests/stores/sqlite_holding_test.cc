@@ -152,9 +152,9 @@ TEST_F(Sqlite, can_be_held_while_another_reads_an_empty_state) {
 TEST_F(Sqlite, keeps_what_another_wrote_into_an_empty_state) {
   {
     const auto store = open_sqlite_store(path);
-    tamper("CREATE TABLE theirs (x)");
+    tamper("CREATE TABLE theirs (x); INSERT INTO theirs VALUES (1)");
   }
-  tamper("INSERT INTO theirs VALUES (1)");
+  EXPECT_EQ(query("SELECT x FROM theirs"), std::vector<std::string>{"1"});
 }
 
 // Removing the lock file does not make the state free.

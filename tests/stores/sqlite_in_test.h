@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -85,6 +86,22 @@ class Sqlite : public testing::Test {
     char* message = nullptr;
     EXPECT_EQ(sqlite3_exec(database, sql, nullptr, nullptr, &message), SQLITE_OK) << message;
     sqlite3_close(database);
+  }
+
+  // What another program reads: the columns of each row, with a bar between them.
+  [[nodiscard]] std::vector<std::string> query(const char* sql) const {
+    sqlite3* database = nullptr;
+    EXPECT_EQ(sqlite3_open(path.c_str(), &database), SQLITE_OK);
+    std::vector<std::string> rows;
+    const auto add = [](void* to, int columns, char** values, char**) {
+      std::string row;
+      for (int i = 0; i < columns; ++i) row += (i == 0 ? "" : "|") + std::string{values[i]};
+      static_cast<std::vector<std::string>*>(to)->push_back(row);
+      return 0;
+    };
+    EXPECT_EQ(sqlite3_exec(database, sql, add, &rows, nullptr), SQLITE_OK);
+    sqlite3_close(database);
+    return rows;
   }
 
   // The same, bypassing the constraints of the schema, which is unchanged afterwards.

@@ -128,7 +128,7 @@ TEST_F(Migration, lets_interrupted_tasks_continue) {
   engine.initialize(list, now);
   std::map<std::string, std::pair<Reason, std::uint32_t>> started;
   std::vector<std::uint64_t> fences;
-  for (const Start& start : engine.step(now)) {
+  for (const Start& start : engine.step(now).starts) {
     started[start.name] = {start.reason, start.attempt};
     fences.push_back(start.fence);
   }

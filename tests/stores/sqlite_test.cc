@@ -79,18 +79,18 @@ TEST_F(Sqlite, is_retried_until_the_other_program_has_written) {
   const Instant now = at("2025-03-03T10:00:00Z");
   engine.initialize({{.name = "a", .cron = "* * * * *", .retry_delay = Duration{60'000}}}, now);
   SqliteLock lock{path};
-  EXPECT_TRUE(engine.step(now).empty());
-  EXPECT_TRUE(engine.step(engine.next_wake()).empty());
+  EXPECT_TRUE(engine.step(now).starts.empty());
+  EXPECT_TRUE(engine.step(engine.next_wake()).starts.empty());
   EXPECT_THAT(failures, testing::SizeIs(2));
   EXPECT_THAT(failures,
               testing::Each(HasSubstr("has been locked by another process for too long")));
   lock.release();
-  const auto starts = engine.step(engine.next_wake());
+  const auto starts = engine.step(engine.next_wake()).starts;
   ASSERT_EQ(starts.size(), 1);
   EXPECT_EQ(starts[0].at, now + Duration{300});
   engine.end(starts[0].task, Outcome::success, starts[0].at);
   engine.stop(starts[0].at);
-  engine.settle(starts[0].at);
+  engine.record_ends(starts[0].at);
   EXPECT_EQ(engine.lifecycle(), Lifecycle::uninitialized);
 }
 

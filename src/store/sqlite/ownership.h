@@ -37,7 +37,7 @@ class Ownership {
   // in the old file could not be found again.
   void check();
 
-  // Call when the state is known to be one of dutiful. From then on only their owner may open its
+  // Call when the state is known to be one of dutiful. From then on only the owner may open its
   // files, including those that SQLite creates with the mode of the state: a user who can open a
   // file can lock it, and so block the writer. Throws StoreError.
   void make_private();

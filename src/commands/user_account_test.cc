@@ -1,4 +1,4 @@
-#include "commands/account.h"
+#include "commands/user_account.h"
 
 #include <array>
 
@@ -10,23 +10,23 @@
 namespace dutiful {
 namespace {
 
-TEST(Accounts, are_looked_up_once) {
-  Accounts accounts;
+TEST(UserAccounts, are_looked_up_once) {
+  UserAccounts accounts;
   const auto root = accounts.find("root");
   ASSERT_NE(root, nullptr);
   EXPECT_EQ(root->user, 0U);
   EXPECT_EQ(accounts.find("root"), root);
 }
 
-TEST(Accounts, that_are_not_there_are_left_to_the_start) {
-  Accounts accounts;
+TEST(UserAccounts, that_do_not_exist_are_left_to_the_start) {
+  UserAccounts accounts;
   EXPECT_EQ(accounts.find("nobody-of-this-name"), nullptr);
   EXPECT_EQ(accounts.find(""), nullptr);
 }
 
-TEST(Accounts, that_are_given_are_not_looked_up_again) {
+TEST(UserAccounts, that_are_given_are_not_looked_up_again) {
   if (geteuid() != 0) GTEST_SKIP() << "needs root";
-  const Account account{.user = 65534, .group = 65534, .groups = {65534}, .home = "/nowhere"};
+  const UserAccount account{.user = 65534, .group = 65534, .groups = {65534}, .home = "/nowhere"};
   Spawner spawner;
   const Command command{.arguments = {"/bin/sh", "-c", "echo $(id -u) $HOME $USER >&2"},
                         .user = "nobody-of-this-name"};

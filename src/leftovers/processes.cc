@@ -1,4 +1,4 @@
-#include "commands/processes.h"
+#include "leftovers/processes.h"
 
 #include <array>
 #include <cerrno>
@@ -17,11 +17,19 @@
 namespace dutiful {
 namespace {
 
-// PF_EXITING of the kernel, among the flags that proc(5) tells.
+// PF_EXITING of the kernel, one of the flags in /proc/PID/stat (proc(5)).
 constexpr unsigned exiting = 4;
 
-// A file of /proc; empty where it is gone or not for us. Throws where it cannot be told, as without
-// a descriptor: what cannot be seen just now must not be taken for gone.
+constexpr std::int64_t nanoseconds_per_second = 1'000'000'000;
+
+timespec read_clock(clockid_t clock) {
+  timespec now{};
+  clock_gettime(clock, &now);
+  return now;
+}
+
+// A file of /proc; empty if it does not exist or may not be read. Throws on any other error, such
+// as having no descriptor left: a process that cannot be seen may exist all the same.
 std::string read_shown(const std::string& path) {
   Contents contents = read_whole(path);
   for (const int none : {0, ENOENT, ESRCH, EACCES, EPERM}) {
@@ -33,13 +41,16 @@ std::string read_shown(const std::string& path) {
 }  // namespace
 
 std::int64_t tick_length() {
-  return 1'000'000'000 / sysconf(_SC_CLK_TCK);
+  return nanoseconds_per_second / sysconf(_SC_CLK_TCK);
 }
 
 Ticks ticks_now() {
-  timespec now{};
-  clock_gettime(CLOCK_BOOTTIME, &now);
-  return (now.tv_sec * std::int64_t{1'000'000'000} + now.tv_nsec) / tick_length();
+  const timespec now = read_clock(CLOCK_BOOTTIME);
+  return (now.tv_sec * nanoseconds_per_second + now.tv_nsec) / tick_length();
+}
+
+std::time_t boot_time() {
+  return read_clock(CLOCK_REALTIME).tv_sec - read_clock(CLOCK_BOOTTIME).tv_sec;
 }
 
 Contents read_whole(const std::string& path) {
@@ -59,7 +70,7 @@ Contents read_whole(const Descriptor& file) {
 
 std::optional<ProcessEntry> find_process(pid_t process) {
   const std::string text = read_shown("/proc/" + std::to_string(process) + "/stat");
-  // The name of the program stands in brackets, and may hold anything, also brackets.
+  // The program's name is in brackets, and may itself contain brackets.
   const auto name_end = text.rfind(')');
   if (name_end == std::string::npos) return std::nullopt;
   std::istringstream fields{text.substr(name_end + 1)};
@@ -95,7 +106,7 @@ std::vector<ProcessEntry> all_processes() {
   if (error || !shows_us) {
     throw std::runtime_error(
         "/proc shows no processes" + (error ? " (" + error.message() + ')' : std::string{}) +
-        ", so what a daemon before may have left cannot be found; mount proc there");
+        ", so leftovers of the previous daemon cannot be found; mount proc on /proc");
   }
   return found;
 }

@@ -1,9 +1,8 @@
-#include "commands/instances.h"
+#include "leftovers/daemon_journal.h"
 
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
-#include <ctime>
 #include <exception>
 #include <sstream>
 #include <stdexcept>
@@ -43,10 +42,10 @@ std::string line_of_ours(const std::string& name) {
   return line.str();
 }
 
-// Lines that say nothing are passed over: what a host that lost its power made of the file is about
-// processes that are gone.
-std::vector<Instance> parse(const std::string& text) {
-  std::vector<Instance> instances;
+// Skips lines that it cannot read: a power cut may have damaged them, and then the processes that
+// they name no longer exist.
+std::vector<PreviousDaemon> parse(const std::string& text) {
+  std::vector<PreviousDaemon> daemons;
   std::istringstream lines{text};
   for (std::string line; std::getline(lines, line);) {
     std::istringstream fields{line};
@@ -54,24 +53,24 @@ std::vector<Instance> parse(const std::string& text) {
       StartedCommand command{.has_ended = line.starts_with('!')};
       fields.ignore();
       if (!(fields >> command.process >> command.not_before >> command.not_after)) continue;
-      if (instances.empty()) continue;
-      Instance& owner = instances.back();
+      if (daemons.empty()) continue;
+      PreviousDaemon& owner = daemons.back();
       owner.alive_until = std::max(owner.alive_until, command.not_after);
       if (command.process > 0) owner.commands.push_back(command);
-    } else if (Instance instance; fields >> instance.name) {
-      if (!(fields >> instance.space >> instance.process >> instance.start)) instance.space.clear();
-      instances.push_back(std::move(instance));
+    } else if (PreviousDaemon daemon; fields >> daemon.name) {
+      if (!(fields >> daemon.space >> daemon.process >> daemon.start)) daemon.space.clear();
+      daemons.push_back(std::move(daemon));
     }
   }
-  return instances;
+  return daemons;
 }
 
-// As line_of_ours() has it. One without a place is at least a random name.
-bool is_whole(const Instance& instance) {
+// Whether line_of_ours() may have written it. If it has no process, its name must be a random one.
+bool is_whole(const PreviousDaemon& daemon) {
   constexpr std::size_t name_min = 16;
-  return !instance.space.empty() ||
-         (instance.name.size() >= name_min &&
-          instance.name.find_first_not_of("0123456789abcdef") == std::string::npos);
+  return !daemon.space.empty() ||
+         (daemon.name.size() >= name_min &&
+          daemon.name.find_first_not_of("0123456789abcdef") == std::string::npos);
 }
 
 bool others_could_write(const std::string& path) {
@@ -81,47 +80,39 @@ bool others_could_write(const std::string& path) {
 
 bool was_written_before_this_boot(const std::string& path) {
   struct stat file {};
-  timespec now{};
-  timespec up{};
-  clock_gettime(CLOCK_REALTIME, &now);
-  clock_gettime(CLOCK_BOOTTIME, &up);
-  return stat(path.c_str(), &file) == 0 && file.st_mtim.tv_sec < now.tv_sec - up.tv_sec;
+  return stat(path.c_str(), &file) == 0 && file.st_mtim.tv_sec < boot_time();
 }
 
-// There were commands, so there was a daemon that wrote itself down.
-void refuse_one_that_names_nobody(const std::string& path, const std::vector<Instance>& instances) {
-  if (std::ranges::any_of(instances, is_whole) || was_written_before_this_boot(path)) return;
+// A run was interrupted, so there was a daemon, which entered its name before it ran anything.
+void require_a_name(const std::string& path, const std::vector<PreviousDaemon>& daemons) {
+  if (std::ranges::any_of(daemons, is_whole) || was_written_before_this_boot(path)) return;
   throw std::runtime_error(
       path +
       " is damaged: it does not name the daemon whose commands were interrupted, and they "
-      "may still run; end them if so, then remove it");
+      "may still run; kill those that do, then remove the file");
 }
 
-void refuse_one_that_lives(const std::string& path, const std::vector<Instance>& instances) {
+void require_that_none_lives(const std::string& path, const std::vector<PreviousDaemon>& daemons) {
   const std::string space = process_space();
-  for (const Instance& instance : instances) {
-    if (instance.space.empty() || instance.space != space || instance.process == getpid()) continue;
-    const auto process = find_process(instance.process);
-    if (!process || process->start != instance.start || process->is_ending) continue;
-    throw std::runtime_error("process " + std::to_string(instance.process) +
-                             " still works on this state (" + path +
-                             "), whose files were removed or replaced meanwhile; end it first");
+  for (const PreviousDaemon& daemon : daemons) {
+    if (daemon.space.empty() || daemon.space != space || daemon.process == getpid()) continue;
+    const auto process = find_process(daemon.process);
+    if (!process || process->start != daemon.start || process->is_ending) continue;
+    throw std::runtime_error("process " + std::to_string(daemon.process) +
+                             " still uses this state (" + path +
+                             "), though its files were removed or replaced; stop it first");
   }
 }
 
-constexpr std::size_t not_before_at = CommandLine::process_at + CommandLine::process_width + 1;
-static_assert(CommandLine::not_after_at == not_before_at + CommandLine::ticks_width + 1);
-static_assert(CommandLine::size == CommandLine::not_after_at + CommandLine::ticks_width + 1);
-
 }  // namespace
 
-void Instances::refuse(const std::string& reason) const {
+void DaemonJournal::refuse(const std::string& reason) const {
   throw StoreError(state_, "cannot be used: " + reason, std::current_exception());
 }
 
-Contents Instances::read() const {
+Contents DaemonJournal::read() const {
   const char* remedy =
-      "; it names daemons whose commands may still run: make it readable, or end those commands "
+      "; it names daemons whose commands may still run: make it readable, or kill those commands "
       "and remove it";
   try {
     const PrivateFile file = open_private(path_, O_RDONLY, Demand::ours);
@@ -135,8 +126,8 @@ Contents Instances::read() const {
   }
 }
 
-// As a whole: by another file that takes its place.
-void Instances::write(std::string_view text) const {
+// Writes another file and renames it, so that the journal is never half written.
+void DaemonJournal::write(std::string_view text) const {
   const std::string next = path_ + "-next";
   int error = 0;
   try {
@@ -153,20 +144,20 @@ void Instances::write(std::string_view text) const {
   refuse(quote(path_) + " cannot be written: " + std::generic_category().message(error));
 }
 
-std::vector<Instance> Instances::enter(const std::string& name, bool was_interrupted) {
+std::vector<PreviousDaemon> DaemonJournal::enter(const std::string& name, bool was_interrupted) {
   Contents contents = read();
-  std::vector<Instance> before = parse(contents.text);
-  if (was_interrupted && contents.error == 0) refuse_one_that_names_nobody(path_, before);
-  refuse_one_that_lives(path_, before);
+  std::vector<PreviousDaemon> before = parse(contents.text);
+  if (was_interrupted && contents.error == 0) require_a_name(path_, before);
+  require_that_none_lives(path_, before);
   if (others_could_write(path_)) {
-    for (Instance& instance : before) instance.commands.clear();
+    for (PreviousDaemon& daemon : before) daemon.commands.clear();
   }
   if (!contents.text.empty() && contents.text.back() != '\n') contents.text += '\n';
   write(contents.text + line_of_ours(name));
   return before;
 }
 
-void Instances::keep_only(const std::string& name) {
+void DaemonJournal::keep_only(const std::string& name) {
   const std::string ours = line_of_ours(name);
   write(ours);
   try {
@@ -183,51 +174,52 @@ void Instances::keep_only(const std::string& name) {
   free_.clear();
 }
 
-void Instances::clear() {
+void DaemonJournal::clear() {
   if (unlink(path_.c_str()) != 0 && errno != ENOENT) {
     throw std::system_error(errno, std::generic_category(), path_ + " cannot be removed");
   }
 }
 
-CommandLine Instances::add() {
+JournalLine DaemonJournal::add() {
   if (!is_at(path_, file_.get())) {
     throw std::runtime_error(path_ +
-                             " was removed or replaced, and nothing is run that is not written "
-                             "down there; put it back, or restart the daemon");
+                             " was removed or replaced, and no command is started without an entry "
+                             "in it; put it back, or restart the daemon");
   }
   if (free_.empty()) {
     free_.reserve(lines_count_ + 1 > free_.capacity() ? 2 * (lines_count_ + 1) : 0);
-    free_.push_back(lines_begin_ + static_cast<std::int64_t>(lines_count_ * CommandLine::size));
+    free_.push_back(lines_begin_ + static_cast<std::int64_t>(lines_count_ * JournalLine::size));
     ++lines_count_;
   }
-  CommandLine line{.file = file_.get(), .place = free_.back(), .tick_length = tick_length()};
+  JournalLine line{.file = file_.get(), .place = free_.back(), .tick_length = tick_length()};
   free_.pop_back();
   std::ranges::fill(line.text, ' ');
   line.text[0] = '@';
-  line.text[CommandLine::size - 1] = '\n';
-  line.put(not_before_at, CommandLine::ticks_width, ticks_now());
+  line.text[JournalLine::size - 1] = '\n';
+  line.put(JournalLine::not_before_at, JournalLine::ticks_width, ticks_now());
   return line;
 }
 
-void Instances::remove(const CommandLine& line) noexcept {
+void DaemonJournal::remove(const JournalLine& line) noexcept {
   if (line.file < 0) return;
-  CommandLine ended = line;
-  ended.put(CommandLine::process_at, CommandLine::process_width, 0);
-  ended.put(CommandLine::not_after_at, CommandLine::ticks_width, ticks_now());
-  // Where it cannot be written, which there is room for, the line names a process that is gone.
+  JournalLine ended = line;
+  ended.put(JournalLine::process_at, JournalLine::process_width, 0);
+  ended.put(JournalLine::not_after_at, JournalLine::ticks_width, ticks_now());
+  // There is room for it. If the write fails all the same, the line names a process that no longer
+  // exists.
   [[maybe_unused]] const ssize_t written =
-      pwrite(line.file, ended.text, CommandLine::size, line.place);
+      pwrite(line.file, ended.text, JournalLine::size, line.place);
   free_.push_back(line.place);
 }
 
-void Instances::keep(const CommandLine& line, pid_t process) noexcept {
+void DaemonJournal::keep(const JournalLine& line, pid_t process) noexcept {
   if (line.file < 0) return;
-  CommandLine kept = line;
+  JournalLine kept = line;
   kept.text[0] = '!';
-  kept.put(CommandLine::process_at, CommandLine::process_width, process);
-  kept.put(CommandLine::not_after_at, CommandLine::ticks_width, ticks_now());
+  kept.put(JournalLine::process_at, JournalLine::process_width, process);
+  kept.put(JournalLine::not_after_at, JournalLine::ticks_width, ticks_now());
   [[maybe_unused]] const ssize_t written =
-      pwrite(line.file, kept.text, CommandLine::size, line.place);
+      pwrite(line.file, kept.text, JournalLine::size, line.place);
 }
 
 }  // namespace dutiful

@@ -1,4 +1,4 @@
-#include "commands/account.h"
+#include "commands/user_account.h"
 
 #include <cerrno>
 #include <system_error>
@@ -9,7 +9,7 @@
 
 namespace dutiful {
 
-std::optional<Account> find_account(const std::string& user) {
+std::optional<UserAccount> find_account(const std::string& user) {
   passwd entry{};
   passwd* found = nullptr;
   std::vector<char> texts(1024);
@@ -19,13 +19,13 @@ std::optional<Account> find_account(const std::string& user) {
     error = getpwnam_r(user.c_str(), &entry, texts.data(), texts.size(), &found);
   }
   if (found == nullptr) {
-    // Some say "no such user" by these (getpwnam(3)).
+    // Some hosts report a missing user with one of these (getpwnam(3)).
     if (error == 0 || error == ENOENT || error == ESRCH) return std::nullopt;
     throw std::system_error(error, std::generic_category());
   }
 
-  Account account{.user = entry.pw_uid, .group = entry.pw_gid, .home = entry.pw_dir};
-  // Again while there are more than there was room for: a membership may be added meanwhile.
+  UserAccount account{.user = entry.pw_uid, .group = entry.pw_gid, .home = entry.pw_dir};
+  // Once more if there was not enough room: a group may have been added in the meantime.
   int count = 16;
   do {
     account.groups.resize(static_cast<std::size_t>(count));
@@ -34,16 +34,16 @@ std::optional<Account> find_account(const std::string& user) {
   return account;
 }
 
-std::shared_ptr<const Account> Accounts::find(const std::string& user) {
+std::shared_ptr<const UserAccount> UserAccounts::find(const std::string& user) {
   if (user.empty()) return nullptr;
   const auto [known, is_new] = known_.try_emplace(user);
   if (is_new) {
     try {
       if (auto account = find_account(user)) {
-        known->second = std::make_shared<const Account>(std::move(*account));
+        known->second = std::make_shared<const UserAccount>(std::move(*account));
       }
     } catch (const std::system_error&) {
-      // Told when it is needed.
+      // The start of the command reports it.
     }
   }
   return known->second;
