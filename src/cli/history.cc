@@ -190,7 +190,7 @@ Exit show(const Arguments& arguments, Console& console) {
 CommandSyntax history_command() {
   auto arguments = std::make_shared<Arguments>();
   return {.name = "history",
-          .description = "Show recent runs, newest first",
+          .description = "Show recent runs, most recently ended first",
           .arguments = {{.name = "TASK",
                          .description = "Show only the runs of this task",
                          .target = &arguments->task}},

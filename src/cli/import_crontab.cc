@@ -71,7 +71,9 @@ CommandSyntax import_crontab_command() {
       .details =
           "Prints the task file on standard output. Anything without an exact equivalent is left "
           "out and reported on standard error with its line, and the exit status is 1.",
-      .example = "crontab -l | dutiful import-crontab - > tasks.toml && dutiful check tasks.toml",
+      .example =
+          "crontab -l | dutiful import-crontab - > tasks.toml\n"
+          "  dutiful check tasks.toml",
       .action = [=](Console& console) { return import(*arguments, console); }};
 }
 

@@ -33,7 +33,7 @@ void EngineDriver::initialize(std::vector<TaskConfig> list,
                               const Calls::Initialization& call,
                               Workers& workers) {
   if (call.first) is_stop_requested_ = false;
-  dispatch(workers);  // by the callbacks of the list before
+  dispatch(workers);  // by the callbacks of the previous list
   engine_.initialize(std::move(list), take_calls().now, {call.number, true});
   callbacks_.swap(callbacks);
   try {

@@ -1,4 +1,4 @@
-// What is in the file of a trace when a scheduler opens it.
+// Whether a file is a trace to which a scheduler may add.
 #pragma once
 
 #include <fstream>
@@ -16,11 +16,11 @@ struct CheckedTrace {
 };
 
 // Checks that the file begins with that header, and cuts off the part of a line at its end that a
-// killed scheduler or a full disk may leave. The events are not read. A damaged file is left as it
-// is. An empty one is fine.
+// killed scheduler or a full disk may leave. Makes the file private (mode 0600). Does not read the
+// events. Leaves the content of a damaged file as it is. Accepts an empty file.
 //
-// Throws TraceError, and leaves the file as it is, if it is no trace, or that of a scheduler with
-// other options.
+// Throws TraceError, and changes nothing, if the file is not a trace, is that of a scheduler with
+// other options, or has a second name (hard link).
 [[nodiscard]] CheckedTrace check_trace(const std::string& file,
                                        int descriptor,
                                        const TraceHeader& header);
@@ -28,7 +28,7 @@ struct CheckedTrace {
 // Throws TraceError.
 [[nodiscard]] std::ifstream open_to_read(const std::string& file);
 
-// The damage that a reader has met.
+// The damage that a reader has found.
 [[nodiscard]] std::string damage_of(const MalformedTrace& error);
 
 }  // namespace dutiful

@@ -87,6 +87,22 @@ TEST_F(TraceCheck, finds_zeros_and_leaves_them) {
   }
 }
 
+TEST_F(TraceCheck, makes_a_trace_private) {
+  using std::filesystem::perms;
+  for (const std::string& text : {first + event, first + event + std::string(512, '\0')}) {
+    std::ofstream{file} << text;
+    std::filesystem::permissions(file, perms{0644});
+    (void)check(text);
+    EXPECT_EQ(std::filesystem::status(file).permissions(), perms{0600});
+  }
+}
+
+TEST_F(TraceCheck, rejects_a_trace_that_has_several_names) {
+  std::ofstream{file} << first;
+  std::filesystem::create_hard_link(file, directory.file("other"));
+  EXPECT_THAT(refusal(first), HasSubstr("has several names (hard links)"));
+}
+
 TEST_F(TraceCheck, refuses_a_file_that_is_no_trace_and_leaves_it) {
   using std::filesystem::perms;
   constexpr perms readable = perms::owner_read | perms::owner_write | perms::group_read;

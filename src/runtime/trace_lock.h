@@ -8,7 +8,8 @@
 namespace dutiful {
 
 // Opens the file to read and append, creates it if it is missing, and locks it. Closing the
-// descriptor releases the lock. A lock that another process holds is waited for up to a second.
+// descriptor releases the lock. Waits up to a second for a lock that another process holds. Leaves
+// an existing file as it is; check_trace() makes it private.
 //
 // Throws TraceError if that cannot be done, and for a symbolic link or a file of another user.
 [[nodiscard]] Descriptor open_locked_trace(const std::string& file);
