@@ -110,7 +110,7 @@ TEST(Leftovers, that_are_in_the_journal_lead_a_session_and_were_born_when_it_say
     if (process == 0) {
       prctl(PR_SET_PDEATHSIG, SIGKILL);
       if (leads) setsid();
-      (void)!write(ends[1], "x", 1);
+      if (write(ends[1], "x", 1) != 1) _exit(1);
       while (true) pause();
     }
     char written = 0;
@@ -169,7 +169,7 @@ TEST(Leftovers, are_all_killed_even_if_they_outnumber_the_free_descriptors) {
 }
 
 TEST(Leftovers, that_cannot_be_seen_without_a_descriptor_are_not_taken_for_dead) {
-  for (const rlim_t left : {0, 1}) {
+  for (const rlim_t left : {rlim_t{0}, rlim_t{1}}) {
     const FewDescriptors few{left};
     EXPECT_THROW((void)kill_leftovers({{.name = random_name()}}, {}, patience), std::system_error);
   }
