@@ -325,7 +325,7 @@ TEST_F(DutifulRun, does_not_claim_a_crash_if_the_end_of_a_run_could_not_be_recor
                         "write its state; the run will be restarted"));
   write(task("a", "true"));
   Process daemon{arguments({"--log", "human"})};
-  daemon.await_text("was interrupted; it is restarted");
+  daemon.await_text("was interrupted and is restarted");
   daemon.signal(SIGTERM);
   EXPECT_EQ(daemon.end().status, 0);
 }
