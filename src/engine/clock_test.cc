@@ -27,12 +27,12 @@ TEST_F(EngineTest, withdraws_a_waiting_retry_when_the_clock_is_set_back) {
                       {.name = "b", .cron = "1 10 * * *", .retry_delay = 5s}},
                      now);
   auto starts = engine->step(now).starts;
-  engine->end(starts[0].task, Outcome::failure, at("2025-03-03T10:00:58Z"), "no");
+  end(starts[0], Outcome::failure, at("2025-03-03T10:00:58Z"), "no");
   engine->record_ends(at("2025-03-03T10:00:58Z"));
   starts = engine->step(at("2025-03-03T10:01:00Z")).starts;
   ASSERT_EQ(starts.size(), 1);  // b takes the place
   EXPECT_TRUE(engine->step(at("2025-03-03T10:01:04Z")).starts.empty());
-  engine->end(starts[0].task, Outcome::success, at("2025-03-03T10:01:00Z"));
+  end(starts[0], Outcome::success, at("2025-03-03T10:01:00Z"));
   EXPECT_TRUE(engine->step(at("2025-03-03T10:01:00Z")).starts.empty());
   starts = engine->step(at("2025-03-03T10:01:03Z")).starts;
   ASSERT_EQ(starts.size(), 1);
@@ -43,7 +43,7 @@ TEST_F(EngineTest, withdraws_a_waiting_retry_when_the_clock_is_set_back) {
 TEST_F(EngineTest, adds_up_steps_of_the_clock) {
   initialize("0 * * * *");
   auto starts = engine->step(now).starts;
-  engine->end(starts[0].task, Outcome::success, now);
+  end(starts[0], Outcome::success, now);
   EXPECT_TRUE(engine->step(now - 2h).starts.empty());
   EXPECT_TRUE(engine->step(now - 4h).starts.empty());
   EXPECT_EQ(engine->next_wake(), at("2025-03-03T07:00:00Z"));
@@ -53,7 +53,7 @@ TEST_F(EngineTest, adds_up_steps_of_the_clock) {
 TEST_F(EngineTest, counts_pulses_again_after_a_large_correction_of_the_clock) {
   initialize("0 * * * *");
   auto starts = engine->step(now).starts;
-  engine->end(starts[0].task, Outcome::success, now);
+  end(starts[0], Outcome::success, now);
   engine->stop(now);
   engine->record_ends(now);
   now -= 24h;
@@ -66,7 +66,7 @@ TEST_F(EngineTest, counts_pulses_again_after_a_large_correction_of_the_clock) {
 TEST_F(EngineTest, does_not_serve_a_pulse_twice_after_a_small_one) {
   initialize("0,30 * * * *");
   auto starts = engine->step(at("2025-03-03T10:30:00Z")).starts;
-  engine->end(starts[0].task, Outcome::success, at("2025-03-03T10:30:01Z"));
+  end(starts[0], Outcome::success, at("2025-03-03T10:30:01Z"));
   EXPECT_TRUE(engine->step(at("2025-03-03T10:29:00Z")).starts.empty());
   EXPECT_TRUE(engine->step(at("2025-03-03T10:30:00Z")).starts.empty());
   EXPECT_EQ(engine->step(at("2025-03-03T11:00:00Z")).starts.size(), 1);
@@ -76,7 +76,7 @@ TEST_F(EngineTest, does_not_serve_a_pulse_twice_after_a_small_one) {
 TEST_F(EngineTest, follows_a_corrected_clock_while_it_runs) {
   initialize("0 * * * *");
   auto starts = engine->step(now).starts;
-  engine->end(starts[0].task, Outcome::success, now);
+  end(starts[0], Outcome::success, now);
   engine->record_ends(now);
   EXPECT_TRUE(engine->step(now - 24h).starts.empty());
   EXPECT_EQ(engine->next_wake(), at("2025-03-02T11:00:00Z"));
@@ -100,7 +100,7 @@ TEST_F(EngineTest, does_not_owe_a_pulse_that_the_corrected_clock_has_not_reached
   ASSERT_EQ(starts.size(), 1);
   const Instant corrected = at("2025-03-03T15:00:00Z");
   EXPECT_TRUE(engine->step(corrected).starts.empty());
-  engine->end(starts[0].task, Outcome::success, corrected);
+  end(starts[0], Outcome::success, corrected);
   EXPECT_TRUE(engine->step(corrected).starts.empty());
   EXPECT_EQ(engine->next_wake(), at("2025-03-03T22:00:00Z"));
 
@@ -108,7 +108,7 @@ TEST_F(EngineTest, does_not_owe_a_pulse_that_the_corrected_clock_has_not_reached
     starts = engine->step(at("2025-03-03T22:00:00Z")).starts;
     ASSERT_EQ(starts.size(), 1);
     EXPECT_EQ(starts[0].scheduled, at("2025-03-03T22:00:00Z"));
-    engine->end(starts[0].task, Outcome::success, at("2025-03-03T22:00:01Z"));
+    end(starts[0], Outcome::success, at("2025-03-03T22:00:01Z"));
   }
   EXPECT_TRUE(engine->step(at("2025-03-03T22:00:02Z")).starts.empty());
 }
@@ -117,7 +117,7 @@ TEST_F(EngineTest, does_not_owe_a_pulse_that_the_corrected_clock_has_not_reached
 TEST_F(EngineTest, keeps_the_correction_of_the_clock_when_a_commit_fails) {
   initialize("0 * * * *");
   auto starts = engine->step(now).starts;
-  engine->end(starts[0].task, Outcome::success, now);
+  end(starts[0], Outcome::success, now);
   engine->record_ends(now);
   faults.commit = 2;
   const Instant corrected = at("2025-03-02T10:59:59.950Z");
@@ -137,7 +137,7 @@ TEST_F(EngineTest, keeps_the_correction_of_the_clock_when_a_commit_fails) {
 TEST_F(EngineTest, reports_a_clock_correction_before_the_run_that_follows) {
   initialize("0 * * * *");
   auto starts = engine->step(now).starts;
-  engine->end(starts[0].task, Outcome::failure, now, "no");
+  end(starts[0], Outcome::failure, now, "no");
   engine->record_ends(now);
   EXPECT_TRUE(engine->step(at("2025-03-02T10:59:00Z")).starts.empty());
   ASSERT_EQ(engine->step(at("2025-03-02T11:00:00Z")).starts.size(), 1);
@@ -214,7 +214,7 @@ TEST_F(EngineTest, starts_nothing_while_the_clock_is_outside_its_range) {
 
     for (int steps = 0; steps < 3; ++steps) {
       EXPECT_EQ(engine->follow(clock), now);
-      if (steps == 1) engine->end(starts[0].task, Outcome::failure, now, "no");
+      if (steps == 1) end(starts[0], Outcome::failure, now, "no");
       EXPECT_TRUE(engine->step(now).starts.empty());
     }
     EXPECT_EQ(engine->next_wake(), clock < now ? at("0001-01-01T00:00:00Z") : Instant::max());
@@ -229,7 +229,7 @@ TEST_F(EngineTest, starts_nothing_while_the_clock_is_outside_its_range) {
     ASSERT_EQ(starts.size(), 1);
     EXPECT_EQ(starts[0].reason, Reason::retry);
     EXPECT_TRUE(reported("ClockCorrected").empty());
-    engine->end(starts[0].task, Outcome::success, now);
+    end(starts[0], Outcome::success, now);
 
     // One event each time.
     EXPECT_EQ(engine->follow(clock), now);
@@ -247,7 +247,7 @@ TEST_F(EngineTest, gives_up_on_a_store_at_once_while_the_clock_is_outside_its_ra
   const auto starts = engine->step(engine->follow(now)).starts;
   faults.commit = 1;
   now = engine->follow(Instant::max());
-  engine->end(starts[0].task, Outcome::success, now);
+  end(starts[0], Outcome::success, now);
   engine->stop(now);
   EXPECT_TRUE(engine->step(now).starts.empty());
   EXPECT_EQ(engine->lifecycle(), Lifecycle::uninitialized);

@@ -159,11 +159,6 @@ bool Engine::stop(Instant now, TracedCall call) {
   return stopped;
 }
 
-void Engine::end(TaskId task, Outcome outcome, Instant now, std::string error) {
-  const Duration duration = now - core_.task(task).progress.last_attempt;
-  end(task, {outcome, std::move(error), now, duration}, now);
-}
-
 void Engine::end(TaskId task, Ending ending, Instant now) {
   make_room(unrecorded_);
   const Outcome outcome = ending.outcome;

@@ -60,8 +60,6 @@ class Engine {
   // The run of a task has ended. The next record_ends() or step() makes the end durable. If memory
   // runs out, nothing changes.
   void end(TaskId task, Ending ending, Instant now);
-  // The same, of a callback that has returned just now.
-  void end(TaskId task, Outcome outcome, Instant now, std::string error = {});
 
   // Records the ends, and starts nothing. Returns whether a stop is complete. If the store fails,
   // the ends are recorded later.

@@ -85,6 +85,11 @@ class EngineTest : public testing::Test, public TraceSink {
     engine->initialize({{.name = "a", .cron = cron, .retry_delay = retry_delay}}, now);
   }
 
+  // Its callback returns at that instant.
+  void end(const Start& start, Outcome outcome, Instant returned, std::string error = {}) {
+    engine->end(start.task, {outcome, std::move(error), returned, returned - start.at}, returned);
+  }
+
   // The events of that name so far.
   [[nodiscard]] std::vector<std::string> reported(const std::string& name) const {
     std::vector<std::string> found;

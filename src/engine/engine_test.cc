@@ -53,7 +53,7 @@ TEST_F(EngineTest, records_an_end_when_the_store_works_again) {
   initialize("0 * * * *");
   const auto starts = engine->step(now).starts;
   faults.commit = 1;
-  engine->end(starts[0].task, Outcome::failure, now + 1s, "no luck");
+  end(starts[0], Outcome::failure, now + 1s, "no luck");
   engine->record_ends(now + 1s);
   EXPECT_EQ(stored().state, TaskState::running);
   EXPECT_TRUE(reported("TaskRunFailed").empty());  // H5: observed when it is recorded
@@ -93,7 +93,7 @@ TEST_F(EngineTest, counts_a_retry_from_the_list_that_recorded_the_failure) {
   initialize("0 * * * *");
   const auto starts = engine->step(now).starts;
   faults.commit = 1;
-  engine->end(starts[0].task, Outcome::failure, now + 1s);
+  end(starts[0], Outcome::failure, now + 1s);
   engine->record_ends(now + 1s);
   engine->initialize({{.name = "a", .cron = "0 * * * *", .retry_delay = 1min}}, now + 5s);
   EXPECT_EQ(stored().retry_at, now + 5s + 1min);
@@ -105,7 +105,7 @@ TEST_F(EngineTest, stops_only_when_the_last_end_is_recorded) {
   const auto starts = engine->step(now).starts;
   EXPECT_FALSE(engine->stop(now));
   EXPECT_FALSE(engine->record_ends(now));
-  engine->end(starts[0].task, Outcome::success, now + 1s);
+  end(starts[0], Outcome::success, now + 1s);
   faults.commit = 1;
   EXPECT_FALSE(engine->record_ends(now + 1s));
   EXPECT_EQ(engine->lifecycle(), Lifecycle::stopping);
@@ -165,7 +165,7 @@ TEST_F(EngineTest, records_ends_before_it_reconciles) {
   engine = make();
   initialize("0 * * * *");
   const auto starts = engine->step(now).starts;
-  engine->end(starts[0].task, Outcome::success, now + 1s);
+  end(starts[0], Outcome::success, now + 1s);
   faults.commit = 2;
   engine->record_ends(now + 1s);
   now += 2s;
@@ -205,7 +205,7 @@ TEST_F(EngineTest, keeps_a_run_while_the_list_grows) {
   list.push_back({.name = "zz", .cron = "* * * * *", .retry_delay = 1min});
   engine->initialize(list, now);
   EXPECT_EQ(engine->core().task(starts[0].task).name, "zz");
-  engine->end(starts[0].task, Outcome::success, now + 1s);
+  end(starts[0], Outcome::success, now + 1s);
   EXPECT_EQ(engine->step(now + 1min).starts.size(), 1);
 }
 
@@ -214,7 +214,7 @@ TEST_F(EngineTest, gives_up_on_a_store_that_keeps_failing_while_it_stops) {
   initialize("0 * * * *");
   const auto starts = engine->step(now).starts;
   engine->stop(now);
-  engine->end(starts[0].task, Outcome::success, now + 1s);
+  end(starts[0], Outcome::success, now + 1s);
   faults.commit = 1000;
   bool stopped = engine->record_ends(now + 1s);
   for (int i = 0; i < 10 && !stopped; ++i) stopped = engine->step(engine->next_wake()).stopped;
@@ -233,7 +233,7 @@ TEST_F(EngineTest, gives_up_soon_on_a_store_that_has_failed_for_long) {
   initialize("0 * * * *");
   const auto starts = engine->step(now).starts;
   faults.commit = 1000;
-  engine->end(starts[0].task, Outcome::success, now);
+  end(starts[0], Outcome::success, now);
   while (engine->next_wake() < now + 10min) (void)engine->step(std::max(now, engine->next_wake()));
   now += 10min;
 
@@ -250,7 +250,7 @@ TEST_F(EngineTest, gives_up_soon_on_a_store_that_has_failed_for_long) {
 TEST_F(EngineTest, gives_up_soon_on_a_store_that_takes_long_to_fail) {
   initialize("0 * * * *");
   const auto starts = engine->step(now).starts;
-  engine->end(starts[0].task, Outcome::success, now);
+  end(starts[0], Outcome::success, now);
   faults.commit = 1000;
   engine->stop(now);
   Instant begun = now;
@@ -311,7 +311,7 @@ TEST_F(EngineTest, reports_how_often_a_run_was_retried) {
     const auto starts = engine->step(now += 1min).starts;
     ASSERT_EQ(starts.size(), 1);
     EXPECT_EQ(starts[0].reason, reason);
-    engine->end(starts[0].task, Outcome::failure, now, "no");
+    end(starts[0], Outcome::failure, now, "no");
     engine->record_ends(now);
   };
   const auto crash = [&] {
@@ -348,7 +348,7 @@ TEST_F(EngineTest, does_not_grow_with_time) {
   for (int i = 0; i < 5000; ++i, now += 1min) {
     const auto starts = engine->step(now).starts;
     ASSERT_EQ(starts.size(), 1);
-    engine->end(starts[0].task, Outcome::failure, now, "no");
+    end(starts[0], Outcome::failure, now, "no");
     events.clear();
   }
   EXPECT_LT(engine->core().queued(), 500);

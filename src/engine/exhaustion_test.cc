@@ -99,7 +99,7 @@ class Driver {
   bool step() {
     for (; !running_.empty(); running_.pop_back()) {
       const auto [task, outcome] = running_.back();
-      engine_.end(task, outcome, now_, reason_);
+      engine_.end(task, {outcome, reason_, now_, {}}, now_);
     }
     const auto started = engine_.step(now_).starts;
     const SpareAllocations spare;

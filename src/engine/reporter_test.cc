@@ -15,7 +15,7 @@ using testing::HasSubstr;
 TEST_F(EngineTest, says_how_many_pulses_a_start_serves) {
   initialize("0 * * * *");
   auto starts = engine->step(now).starts;
-  engine->end(starts[0].task, Outcome::success, now);
+  end(starts[0], Outcome::success, now);
   starts = engine->step(now + 5h).starts;
   ASSERT_EQ(starts.size(), 1);
   EXPECT_THAT(reported("TaskRunStarted").back(),
@@ -28,7 +28,7 @@ TEST_F(EngineTest, says_how_many_pulses_a_start_serves) {
 TEST_F(EngineTest, counts_every_pulse_of_several_years) {
   initialize("* * * * *");
   auto starts = engine->step(now).starts;
-  engine->end(starts[0].task, Outcome::success, now);
+  end(starts[0], Outcome::success, now);
   constexpr std::int64_t minutes = std::int64_t{365 + 365 + 366} * 24 * 60;
   ASSERT_EQ(engine->step(at("2028-03-03T10:00:30Z")).starts.size(), 1);
   EXPECT_THAT(reported("TaskRunStarted").back(),
@@ -39,7 +39,7 @@ TEST_F(EngineTest, counts_every_pulse_of_several_years) {
 TEST_F(EngineTest, counts_every_pulse_that_a_retry_serves) {
   initialize("0 * * * *", 5min);
   auto starts = engine->step(now).starts;
-  engine->end(starts[0].task, Outcome::failure, now, "no");
+  end(starts[0], Outcome::failure, now, "no");
   engine->record_ends(now);
   starts = engine->step(at("2025-03-03T13:00:30Z")).starts;
   ASSERT_EQ(starts.size(), 1);
@@ -53,7 +53,7 @@ TEST_F(EngineTest, counts_every_pulse_that_a_retry_serves) {
 TEST_F(EngineTest, does_not_count_a_pulse_that_the_retry_instant_names) {
   initialize("0 * * * *", 59min + 30s);
   auto starts = engine->step(now).starts;
-  engine->end(starts[0].task, Outcome::failure, now, "no");
+  end(starts[0], Outcome::failure, now, "no");
   engine->record_ends(now);
   starts = engine->step(at("2025-03-03T13:00:30Z")).starts;
   ASSERT_EQ(starts.size(), 1);
@@ -94,7 +94,7 @@ TEST_F(EngineTest, counts_every_pulse_that_a_boot_serves) {
 TEST_F(EngineTest, counts_nothing_if_nothing_was_missed) {
   initialize("0 * * * *", 5min);
   auto starts = engine->step(now).starts;  // boot
-  engine->end(starts[0].task, Outcome::failure, now, "no");
+  end(starts[0], Outcome::failure, now, "no");
   engine->record_ends(now);
   starts = engine->step(now + 5min).starts;  // retry
   ASSERT_EQ(starts.size(), 1);
@@ -104,7 +104,7 @@ TEST_F(EngineTest, counts_nothing_if_nothing_was_missed) {
   initialize("0 * * * *", 5min);
   starts = engine->step(now).starts;  // orphan
   ASSERT_EQ(starts.size(), 1);
-  engine->end(starts[0].task, Outcome::success, now);
+  end(starts[0], Outcome::success, now);
   ASSERT_EQ(engine->step(at("2025-03-03T11:00:00Z")).starts.size(), 1);  // cron
   EXPECT_EQ(reported("TaskRunStarted").size(), 4);
   EXPECT_THAT(reported("TaskRunStarted"), testing::Each(testing::Not(HasSubstr("missedCount"))));
@@ -116,7 +116,7 @@ TEST_F(EngineTest, counts_the_pulses_from_before_a_clock_correction) {
   initialize("0 * * * *", 0s);
   auto starts = engine->step(now).starts;
   EXPECT_TRUE(engine->step(at("2025-03-03T13:00:30Z")).starts.empty());
-  engine->end(starts[0].task, Outcome::success, at("2025-03-03T12:30:00Z"));
+  end(starts[0], Outcome::success, at("2025-03-03T12:30:00Z"));
   starts = engine->step(at("2025-03-03T12:30:00Z")).starts;
   ASSERT_EQ(starts.size(), 1);
   EXPECT_THAT(reported("TaskRunStarted").back(),
@@ -124,7 +124,7 @@ TEST_F(EngineTest, counts_the_pulses_from_before_a_clock_correction) {
                              HasSubstr("\"missedCount\":2}")));
   EXPECT_EQ(stored().served_until, at("2025-03-03T13:00:30Z"));
 
-  engine->end(starts[0].task, Outcome::failure, at("2025-03-03T12:00:00Z"), "no");
+  end(starts[0], Outcome::failure, at("2025-03-03T12:00:00Z"), "no");
   starts = engine->step(at("2025-03-03T12:00:00Z")).starts;
   ASSERT_EQ(starts.size(), 1);
   EXPECT_EQ(starts[0].reason, Reason::retry);
@@ -154,7 +154,7 @@ TEST_F(EngineTest, says_when_an_interrupted_run_was_due) {
 TEST_F(EngineTest, says_that_a_pulse_pre_empts_a_retry) {
   initialize("0 * * * *", 2h);
   auto starts = engine->step(now).starts;
-  engine->end(starts[0].task, Outcome::failure, now, "no");
+  end(starts[0], Outcome::failure, now, "no");
   starts = engine->step(at("2025-03-03T11:00:00Z")).starts;
   ASSERT_EQ(starts.size(), 1);
   EXPECT_EQ(starts[0].reason, Reason::cron);
@@ -177,7 +177,7 @@ TEST_F(EngineTest, says_what_dst_did) {
   initialize("30 1 * * *");
   auto starts = engine->step(at("2025-11-02T01:30:00-04:00")).starts;
   EXPECT_THAT(reported("TaskRunStarted").back(), testing::Not(HasSubstr("isRepeatedMinute")));
-  engine->end(starts[0].task, Outcome::success, at("2025-11-02T01:31:00-04:00"));
+  end(starts[0], Outcome::success, at("2025-11-02T01:31:00-04:00"));
   (void)engine->step(at("2025-11-02T01:30:00-05:00"));
   EXPECT_THAT(reported("TaskRunStarted").back(), HasSubstr("\"isRepeatedMinute\":true"));
 }

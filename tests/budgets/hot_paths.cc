@@ -100,7 +100,9 @@ int main(int argc, char** argv) {
     // Each task starts and ends, and both are recorded.
     std::cout << measured_calls([&] {
       const auto starts = engine.step(begin + 30min).starts;
-      for (const Start& start : starts) engine.end(start.task, Outcome::success, begin + 31min);
+      for (const Start& start : starts) {
+        engine.end(start.task, {Outcome::success, {}, begin + 31min, 31min}, begin + 31min);
+      }
       engine.record_ends(begin + 31min);
       return starts.size();
     }) << '\n';

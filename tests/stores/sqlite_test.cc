@@ -88,7 +88,7 @@ TEST_F(Sqlite, is_retried_until_the_other_program_has_written) {
   const auto starts = engine.step(engine.next_wake()).starts;
   ASSERT_EQ(starts.size(), 1);
   EXPECT_EQ(starts[0].at, now + Duration{300});
-  engine.end(starts[0].task, Outcome::success, starts[0].at);
+  engine.end(starts[0].task, {Outcome::success, {}, starts[0].at, {}}, starts[0].at);
   engine.stop(starts[0].at);
   engine.record_ends(starts[0].at);
   EXPECT_EQ(engine.lifecycle(), Lifecycle::uninitialized);
