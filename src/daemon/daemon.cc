@@ -23,7 +23,7 @@
 #include "daemon/loaded_tasks.h"
 #include "daemon/output_lines.h"
 #include "daemon/signals.h"
-#include "daemon/stop_requests.h"
+#include "daemon/stop_signals.h"
 #include "daemon/supervisor.h"
 #include "daemon/takeover.h"
 #include "events/typed_sink.h"
@@ -187,12 +187,12 @@ class Daemon::Impl {
       }
       return;
     }
-    switch (stop_requests_.take(signal, Steady::now())) {
-      case StopRequests::Meaning::stop:
+    switch (stop_signals_.take(signal, Steady::now())) {
+      case StopSignals::Meaning::stop:
         return stop();
-      case StopRequests::Meaning::duplicate:
+      case StopSignals::Meaning::duplicate:
         return;
-      case StopRequests::Meaning::terminate:
+      case StopSignals::Meaning::terminate:
         return end_commands("a second signal was received");
     }
   }
@@ -291,7 +291,7 @@ class Daemon::Impl {
   Scheduler scheduler_;
   bool stop_is_wanted_ = false;
   std::optional<PendingStop> stop_;
-  StopRequests stop_requests_;
+  StopSignals stop_signals_;
   bool reported_ending_ = false;
   Steady::time_point deadline_ = Steady::time_point::max();  // of the grace period
 };

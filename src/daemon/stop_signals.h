@@ -10,7 +10,7 @@ namespace dutiful {
 // twice: timeout(1) signals its child and then its whole group, and at Ctrl-C a wrapper forwards
 // the signal that the terminal has already sent to every process. So the same signal within a
 // second of the first is a duplicate. A user who insists sends it later, or sends the other signal.
-class StopRequests {
+class StopSignals {
  public:
   using Clock = std::chrono::steady_clock;
   enum class Meaning { stop, duplicate, terminate };

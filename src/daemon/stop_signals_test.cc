@@ -1,4 +1,4 @@
-#include "daemon/stop_requests.h"
+#include "daemon/stop_signals.h"
 
 #include <csignal>
 
@@ -8,26 +8,26 @@ namespace dutiful {
 namespace {
 
 using namespace std::chrono_literals;
-using Meaning = StopRequests::Meaning;
+using Meaning = StopSignals::Meaning;
 
-constexpr StopRequests::Clock::time_point start{};
+constexpr StopSignals::Clock::time_point start{};
 
 TEST(Signals, that_arrive_twice_at_once_are_one_request) {
-  StopRequests requests;
+  StopSignals requests;
   EXPECT_EQ(requests.take(SIGTERM, start), Meaning::stop);
   EXPECT_EQ(requests.take(SIGTERM, start + 3us), Meaning::duplicate);  // as timeout(1) sends it
   EXPECT_EQ(requests.take(SIGTERM, start + 999ms), Meaning::duplicate);
 }
 
 TEST(Signals, that_are_repeated_later_terminate_the_commands) {
-  StopRequests requests;
+  StopSignals requests;
   EXPECT_EQ(requests.take(SIGTERM, start), Meaning::stop);
   EXPECT_EQ(requests.take(SIGTERM, start + 1s), Meaning::terminate);
   EXPECT_EQ(requests.take(SIGTERM, start + 1s), Meaning::terminate);
 }
 
 TEST(Signals, of_another_kind_terminate_the_commands_at_once) {
-  StopRequests requests;
+  StopSignals requests;
   EXPECT_EQ(requests.take(SIGINT, start), Meaning::stop);
   EXPECT_EQ(requests.take(SIGTERM, start), Meaning::terminate);
 }
