@@ -193,7 +193,7 @@ CommandSyntax check_command() {
                        .description = "Print one JSON object",
                        .target = &arguments->json}},
           .details =
-              "Reports every problem with its line and column and exits with 1. Warnings about "
+              "Reports the problems, each with its line and column, and exits with 1. Warnings about "
               "likely mistakes do not change the exit status.",
           .example = "dutiful check tasks.toml",
           .action = [=](Console& console) { return check(*arguments, console); }};

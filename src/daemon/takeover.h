@@ -1,4 +1,4 @@
-// Takes over a state: kills the leftovers of the previous daemon before anything starts.
+// Takes over a state. The leftovers of the previous daemon are killed first, then tasks start.
 #pragma once
 
 #include <string>
