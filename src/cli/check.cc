@@ -183,20 +183,21 @@ Exit check(const Arguments& arguments, Console& console) {
 
 CommandSyntax check_command() {
   auto arguments = std::make_shared<Arguments>();
-  return {.name = "check",
-          .description = "Check a task file and show when its tasks run",
-          .arguments = {{.name = "FILE",
-                         .description = "Task file; - is standard input",
-                         .target = &arguments->file}},
-          .options = {repeated_option(arguments->repeated),
-                      {.name = "--json",
-                       .description = "Print one JSON object",
-                       .target = &arguments->json}},
-          .details =
-              "Reports the problems, each with its line and column, and exits with 1. Warnings about "
-              "likely mistakes do not change the exit status.",
-          .example = "dutiful check tasks.toml",
-          .action = [=](Console& console) { return check(*arguments, console); }};
+  return {
+      .name = "check",
+      .description = "Check a task file and show when its tasks run",
+      .arguments = {{.name = "FILE",
+                     .description = "Task file; - is standard input",
+                     .target = &arguments->file}},
+      .options = {repeated_option(arguments->repeated),
+                  {.name = "--json",
+                   .description = "Print one JSON object",
+                   .target = &arguments->json}},
+      .details =
+          "Reports the problems, each with its line and column, and exits with 1. Warnings about "
+          "likely mistakes do not change the exit status.",
+      .example = "dutiful check tasks.toml",
+      .action = [=](Console& console) { return check(*arguments, console); }};
 }
 
 }  // namespace dutiful
