@@ -240,7 +240,10 @@ TEST_F(Torture, survives_a_full_disk) {
   const Judged judged = judge(directory.file("trace.jsonl"));
   EXPECT_EQ(judged.violations, std::vector<std::string>{});
   EXPECT_FALSE(judged.open);
-  EXPECT_GE(judged.successes.size(), 8U);
+  // The victim has seen 30 successes. Which tasks they are of is random.
+  int successes = 0;
+  for (const auto& [task, count] : judged.successes) successes += count;
+  EXPECT_GE(successes, 30);
 }
 
 }  // namespace
