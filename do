@@ -3,7 +3,8 @@
 set -euo pipefail
 cd "$(dirname "$(readlink -f "$0")")"
 
-export CCACHE_DIR="${CCACHE_DIR:-$PWD/.cache/ccache}"
+# All checkouts share the compiler's results, which are in ccache's own folder: paths in them are relative to the build.
+export CCACHE_BASEDIR="${CCACHE_BASEDIR-$PWD}" CCACHE_NOHASHDIR="${CCACHE_NOHASHDIR-1}"
 
 usage() {
   cat <<'TXT'
@@ -11,13 +12,19 @@ Usage: ./do COMMAND
 
   run [ARGUMENTS]      build and run the program (default: with the tasks in examples/hello.toml)
   test [--all]         build and run all tests (--all: without sampling)
+  test page [FILTER]   build and run the tests of the page in a browser (FILTER: a part of a name)
+  screenshots          make the pictures of the page in docs/page/
   bench [--quick]      run all benchmarks, with limits and peers, and write build/bench/report.md
   bench cron           measure parse, matches, next, previous and count
   bench scheduler      measure the scheduler with up to a million tasks, each figure with its limit
   bench commands       measure ten thousand commands at one instant, and an idle minute
+  bench observe        measure answers over HTTP, and how late tasks start while clients ask
+  bench page           measure the page in a browser, and what an open page costs the daemon
   bench compare        compare with other cron libraries and Debian's cron
   simulate [ARGUMENTS] judge the engine in random worlds by the theory (--seed N --years Y)
   simulate exhaustive  … in every world of a few steps (--tasks N --seconds S)
+  simulate cluster     … in random clusters of several machines (--seed N --worlds W), or in every cluster
+                       of two with a few faults (--exhaustive --seconds S)
   sanitize             run the tests under AddressSanitizer, UBSan and ThreadSanitizer
   fuzz [SECONDS]       run every fuzz target for this long (default: 60)
   format [--check]     format the code (--check: only report what is not formatted)
@@ -32,6 +39,36 @@ fail() {
   exit 1
 }
 
+# Unpacks a package into .cache/unpacked/PACKAGE, for programs whose installation would start a service.
+unpack() {
+  local package=$1 folder=.cache/unpacked/$1 work
+  [ ! -d "$folder" ] || return 0
+  echo "do: unpacking $package"
+  mkdir -p .cache/unpacked
+  work=$(mktemp -d ".cache/unpacked/.$package.XXXXXX")
+  if ! (cd "$work" && download "$package" && dpkg-deb -x ./*.deb root); then
+    rm -r "$work"
+    fail "cannot download the package $package, which the tests need"
+  fi
+  # A folder that has its name is complete.
+  mv -T "$work/root" "$folder" || [ -d "$folder" ]
+  rm -r "$work"
+}
+
+# Downloads a package into the current folder.
+download() {
+  local get=(apt-get download -q -o APT::Sandbox::User=root "$1")
+  "${get[@]}" || { update_package_lists && "${get[@]}"; }
+}
+
+update_package_lists() {
+  as_root apt-get update -q
+}
+
+as_root() {
+  if [ "$(id -u)" -eq 0 ]; then "$@"; else sudo "$@"; fi
+}
+
 # Installs the packages of the named kinds that are missing.
 need() {
   local kind package wanted missing=()
@@ -40,6 +77,10 @@ need() {
     case $package in ''|'#'*) continue ;; esac
     for kind in "$@"; do
       [ "$kind" = "$wanted" ] || continue
+      if [ "$kind" = unpack ]; then
+        unpack "$package" </dev/null
+        continue
+      fi
       [ "$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null)" = installed ] || missing+=("$package")
     done
   done <packages.txt
@@ -51,15 +92,11 @@ need() {
   fi
   [ ${#missing[@]} -gt 0 ] || return 0
 
-  local as_root=()
-  if [ "$(id -u)" -ne 0 ]; then
-    command -v sudo >/dev/null ||
-      fail "packages are missing and there is no sudo; run as root: apt-get install ${missing[*]}"
-    as_root=(sudo)
-  fi
+  [ "$(id -u)" -eq 0 ] || command -v sudo >/dev/null ||
+    fail "packages are missing and there is no sudo; run as root: apt-get install ${missing[*]}"
   echo "do: installing ${missing[*]}"
-  "${as_root[@]}" apt-get update -q
-  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+  update_package_lists
+  as_root env DEBIAN_FRONTEND=noninteractive \
     apt-get install -q -y --no-install-recommends "${missing[@]}"
 }
 
@@ -87,23 +124,45 @@ do_run() {
   exec build/release/dutiful run examples/hello.toml --state hello.db --output
 }
 
+# Installs the browser and what drives it.
+need_page() {
+  need build page
+  local folder=tests/page
+  [ "$folder/node_modules/.package-lock.json" -nt "$folder/package-lock.json" ] && return
+  echo "do: installing the packages of $folder" >&2
+  npm ci --prefix "$folder" --no-audit --no-fund --ignore-scripts --loglevel=error >&2
+  touch "$folder/node_modules/.package-lock.json"
+}
+
 do_test() {
   local all=
-  [ $# -le 1 ] || fail "test accepts only --all"
+  if [ "${1-}" = page ]; then
+    [ $# -le 2 ] || fail "test page accepts one filter"
+    need_page
+    build release dutiful page_world -- -DDUTIFUL_TESTS=ON
+    exec node tests/page/run.mjs "${@:2}"
+  fi
+  [ $# -le 1 ] || fail "test accepts only --all or page"
   case ${1-} in
     '') ;;
     --all) all=1 ;;
-    *) fail "test accepts only --all, not '$1'" ;;
+    *) fail "test accepts only --all or page, not '$1'" ;;
   esac
-  need build test
+  need build test unpack
   build release -- -DDUTIFUL_TESTS=ON
   DUTIFUL_TEST_ALL=$all ctest --preset release
+}
+
+do_screenshots() {
+  need_page
+  build release dutiful page_world -- -DDUTIFUL_TESTS=ON
+  node tests/page/screenshots.mjs docs/page
 }
 
 do_simulate() {
   local kind=random
   case ${1-} in
-    random|exhaustive)
+    random|exhaustive|cluster)
       kind=$1
       shift
       ;;
@@ -114,20 +173,23 @@ do_simulate() {
 }
 
 do_sanitize() {
-  need build test
+  need build test unpack
   build asan-ubsan -- -DDUTIFUL_TESTS=ON
   ctest --preset asan-ubsan
   # ThreadSanitizer only concerns tests with threads.
-  local threaded=(runtime_tests commands_tests daemon_tests conformance_tests command_tests torture_tests)
+  local threaded=(sync_tests metrics_tests http_tests runtime_tests commands_tests daemon_tests conformance_tests command_tests
+                  web_tests torture_tests)
   build tsan "${threaded[@]}" -- -DDUTIFUL_TESTS=ON
-  ctest --preset tsan -R "^($(IFS='|'; echo "${threaded[*]}"))\."
+  # The excluded test starts a task 100,000 times in virtual time, which has no threads.
+  ctest --preset tsan -R "^($(IFS='|'; echo "${threaded[*]}"))\." -E '^runtime_tests\.VirtualTime\.does_not_stand_still_forever$'
 }
 
 do_bench() {
   case ${1-} in
     ''|--quick)
       need build bench compare
-      build release cron_bench cron_calls cron_peer burst_peer stamp scheduler_bench dutiful commands_bench -- \
+      build release cron_bench cron_calls cron_peer burst_peer stamp scheduler_bench dutiful commands_bench \
+        observe_bench -- \
         -DDUTIFUL_BENCH=ON
       bench/all "$@"
       ;;
@@ -153,7 +215,17 @@ do_bench() {
       build release dutiful commands_bench -- -DDUTIFUL_BENCH=ON
       bench/commands
       ;;
-    *) fail "unknown benchmark '$1'; use cron, scheduler, commands or compare, or none for all" ;;
+    observe)
+      need build bench
+      build release observe_bench scheduler_bench -- -DDUTIFUL_BENCH=ON
+      bench/observe "${@:2}"
+      ;;
+    page)
+      need_page
+      build release dutiful page_world -- -DDUTIFUL_BENCH=ON
+      bench/page "${@:2}"
+      ;;
+    *) fail "unknown benchmark '$1'; use cron, scheduler, commands, observe, page or compare, or none for all" ;;
   esac
 }
 
@@ -161,7 +233,7 @@ do_fuzz() {
   local seconds=${1:-60} name
   [[ $seconds =~ ^[1-9][0-9]*$ ]] || fail "fuzz needs a number of seconds, not '$seconds'"
   need build fuzz
-  local targets=(cron_fuzz crontab_fuzz tasks_fuzz zone_fuzz)
+  local targets=(api_fuzz cron_fuzz crontab_fuzz http_fuzz metrics_fuzz tasks_fuzz zone_fuzz)
   build fuzz "${targets[@]}"
   for name in "${targets[@]}"; do
     mkdir -p ".cache/fuzz/$name"
@@ -197,7 +269,7 @@ do_lint() {
 command=${1-}
 [ $# -eq 0 ] || shift
 case $command in
-  run|test|bench|simulate|sanitize|fuzz|format|lint) "do_$command" "$@" ;;
+  run|test|screenshots|bench|simulate|sanitize|fuzz|format|lint) "do_$command" "$@" ;;
   ''|help|-h|--help) usage ;;
   *)
     usage >&2

@@ -15,6 +15,7 @@ set(layer_of_limits time)
 set(layer_of_run core)
 set(layer_of_events events)
 set(layer_of_scheduler runtime)
+set(layer_of_status runtime)
 set(layer_of_dutiful runtime)
 set(layer_of_testing runtime)
 set(layer_of_version ${LAYER})  # The text is in the header itself.
@@ -25,7 +26,7 @@ foreach(file ${files})
   foreach(line ${lines})
     if(line MATCHES "^#include <dutiful/([a-z_0-9]+)\\.h>")
       set(used ${layer_of_${CMAKE_MATCH_1}})
-      if(LAYER MATCHES "^(commands|tasks|daemon)$")  # They stand outside of the scheduler, as a user does.
+      if(LAYER MATCHES "^(commands|tasks|metrics|daemon)$")  # They stand outside of the scheduler, as a user does.
         continue()
       endif()
     elseif(line MATCHES "^#include \"([a-z_0-9]+)/")

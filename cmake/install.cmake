@@ -6,7 +6,7 @@ include(GNUInstallDirs)
 find_package(SQLite3 REQUIRED)
 find_package(Threads REQUIRED)
 
-set(layers text sync posix files time cron trace theory events core store engine runtime)
+set(layers text sync posix files time cron trace theory account events core store engine runtime)
 set(objects)
 foreach(layer ${layers})
   get_target_property(type dutiful_${layer} TYPE)
@@ -39,6 +39,9 @@ install(FILES packaging/completions/_dutiful
   DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
 install(FILES packaging/completions/dutiful.fish
   DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+install(FILES packaging/prometheus/dutiful.rules.yml packaging/prometheus/prometheus.yml
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/dutiful/prometheus)
+install(FILES packaging/grafana/dutiful.json DESTINATION ${CMAKE_INSTALL_DATADIR}/dutiful/grafana)
 # The paths in the units follow the prefix, which may be chosen at installation.
 install(CODE "
   set(bindir \${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_BINDIR})

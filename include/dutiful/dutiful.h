@@ -6,4 +6,5 @@
 #include <dutiful/errors.h>     // IWYU pragma: export
 #include <dutiful/limits.h>     // IWYU pragma: export
 #include <dutiful/scheduler.h>  // IWYU pragma: export
+#include <dutiful/status.h>     // IWYU pragma: export
 #include <dutiful/version.h>    // IWYU pragma: export

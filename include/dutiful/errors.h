@@ -157,7 +157,7 @@ class DUTIFUL_EXPORT StoreError : public Error {
   [[nodiscard]] std::string_view name() const noexcept override { return "StoreError"; }
   [[nodiscard]] std::vector<ErrorField> fields() const override;
   // Whether the change may have happened nevertheless. This is not known until the state is opened
-  // again. To repeat the call is right in both cases.
+  // again. To repeat the call is right in both cases. If so, fields() has "inDoubt", which is 1.
   [[nodiscard]] virtual bool in_doubt() const noexcept { return false; }
   [[nodiscard]] const std::string& state() const noexcept { return state_; }
   [[nodiscard]] const std::string& reason() const noexcept { return reason_; }
@@ -225,8 +225,8 @@ class DUTIFUL_EXPORT ScheduleTaskError : public Error {
   std::string reason_;  // the message of the cause
 };
 
-// initialize() failed for a reason outside the scheduler, such as Options::prepare or the host.
-// Nothing was changed.
+// initialize(), or the constructor of a scheduler, failed for a reason outside it, such as
+// Options::prepare or the host. Nothing was changed.
 class DUTIFUL_EXPORT InitializeSchedulerError : public Error {
  public:
   InitializeSchedulerError(std::string reason, std::exception_ptr cause)

@@ -55,7 +55,7 @@ struct Event {
 // It is called by the scheduler's thread, by threads in initialize() or stop(), and by the thread
 // that constructs or destroys the scheduler, but never by two at the same time. So what it uses
 // must exist before the scheduler and outlive it. It should be quick, because all starts wait for
-// it, and must not call the scheduler. Exceptions that it throws are ignored.
+// it. Of the scheduler it may call only status(). Exceptions that it throws are ignored.
 using EventSink = std::function<void(const Event&)>;
 
 // The event as a JSON object on one line, without the newline:

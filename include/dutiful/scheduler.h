@@ -14,6 +14,7 @@
 #include <dutiful/export.h>
 #include <dutiful/policies.h>
 #include <dutiful/run.h>
+#include <dutiful/status.h>
 #include <dutiful/time.h>
 #include <dutiful/zone.h>
 
@@ -82,8 +83,8 @@ struct Options {
   // throws and changes nothing, except that a missing state may have been created, without tasks.
   //
   // It runs on the thread that called initialize(), which should return within a minute (RULES L2),
-  // and must not call this scheduler. It is not called for an invalid list, nor for one that is
-  // reconciled with the previous list.
+  // and must not call this scheduler, except status(). It is not called for an invalid list, nor
+  // for one that is reconciled with the previous list.
   std::function<void()> prepare{};
 };
 
@@ -99,7 +100,7 @@ struct Options {
 //
 // There are two operations. Nothing else starts, stops, adds or triggers work (RULES I1). Both
 // block until they are done, and may be called from any thread. docs/concurrency.md says what they
-// wait for.
+// wait for. status() only reads.
 //
 // A task never runs twice at the same time. If a callback throws, its run has failed, and is
 // retried after the retry delay. If the process was down when a task was due, the task runs once
@@ -109,8 +110,9 @@ struct Options {
 // A scheduler that has stopped can be initialized again.
 class DUTIFUL_EXPORT Scheduler {
  public:
-  // Throws ZoneError, and TraceError if the trace cannot be used. Opens the trace, but not the
-  // state: initialize() does.
+  // Throws ZoneError, TraceError if the trace cannot be used, and InitializeSchedulerError if the
+  // host refuses something else, such as a descriptor; and std::bad_alloc. Opens the trace, but not
+  // the state: initialize() does.
   explicit Scheduler(const Options& options = {});
   // Stops, if necessary, and ignores the errors of that. Must not be called by a callback of the
   // same scheduler.
@@ -140,11 +142,25 @@ class DUTIFUL_EXPORT Scheduler {
 
   // The same, but waits for the runs no longer than `patience`. Returns the names of the tasks
   // whose runs have not ended. If there are none, the scheduler has stopped. Otherwise it is still
-  // stopping: it holds its state and starts nothing, and a later stop() continues to wait. An
-  // initialize() in progress, and the record of the last end, are waited for in any case.
+  // stopping, and stops when the last of them has ended, as status() shows. Until then it holds its
+  // state and starts nothing, and a later stop() continues to wait. An initialize() in progress,
+  // and the record of the last end, are waited for in any case.
   [[nodiscard]] std::vector<std::string> stop(Duration patience);
 
+  // The lifecycle, and for each task its state, its newest run, and when and why it is due. May be
+  // called at any time from any thread, also by a callback, by the sink, by Options::prepare, and
+  // while initialize() or stop() is in progress.
+  //
+  // Neither side waits for the other: it takes no lock that is held over a commit or a callback,
+  // and does not delay the scheduler, however many tasks there are. It shows what is durable: a run
+  // appears when its start is recorded, and ends when its end is recorded.
+  //
+  // Throws std::bad_alloc, and what Clock::now() throws.
+  [[nodiscard]] SchedulerStatus status() const;
+
  private:
+  friend class JudgementProbe;
+  friend class LoopProbe;
   friend class PendingStop;
   class DUTIFUL_HIDDEN Impl;
   std::unique_ptr<Impl> impl_;

@@ -5,6 +5,9 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include <dutiful/export.h>
 #include <dutiful/scheduler.h>
@@ -51,6 +54,19 @@ class DUTIFUL_EXPORT ManualClock : public Clock {
   std::uint64_t alarms_ = 0;  // how many were set
 };
 
+// A VirtualScheduler cannot go on, because a task without a retry delay fails again and again at
+// the same instant.
+class DUTIFUL_EXPORT VirtualTimeError : public Error {
+ public:
+  explicit VirtualTimeError(std::string task_name);
+  [[nodiscard]] std::string_view name() const noexcept override { return "VirtualTimeError"; }
+  [[nodiscard]] std::vector<ErrorField> fields() const override;
+  [[nodiscard]] const std::string& task_name() const noexcept { return task_name_; }
+
+ private:
+  std::string task_name_;
+};
+
 // The scheduler in virtual time, for tests of schedules and callbacks. It has no threads and never
 // waits: everything happens on the caller's thread, at exactly the instant it is due.
 //
@@ -60,8 +76,9 @@ class DUTIFUL_EXPORT ManualClock : public Clock {
 //   assert(reports == 52);
 //
 // A callback that takes a Run may keep it and settle it later, while virtual time passes. Errors
-// are those of Scheduler. The options `state`, `clock`, `trace` and `verify` are ignored: the state
-// is kept in memory, and survives crash() and stop().
+// are those of Scheduler, and VirtualTimeError, which initialize() and advance() throw. The options
+// `state`, `clock`, `trace` and `verify` are ignored: the state is kept in memory, and survives
+// crash() and stop().
 //
 // Not thread-safe: call it, and settle its runs, on one thread.
 class DUTIFUL_EXPORT VirtualScheduler {
@@ -84,6 +101,9 @@ class DUTIFUL_EXPORT VirtualScheduler {
   // back. Throws ClockError, and does nothing, if that leads outside the years 1 to 9999.
   void advance(Duration duration);
   [[nodiscard]] Instant now() const;
+
+  // As Scheduler::status(), at now().
+  [[nodiscard]] SchedulerStatus status() const;
 
  private:
   class DUTIFUL_HIDDEN Impl;

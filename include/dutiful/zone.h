@@ -60,6 +60,16 @@ class DUTIFUL_EXPORT Zone {
   // Local time minus UTC.
   [[nodiscard]] std::chrono::seconds offset_at(Instant instant) const;
 
+  // When the clocks are set in (after, until], oldest first.
+  struct Change {
+    Instant at;
+    std::chrono::seconds before;  // the offset until then
+    std::chrono::seconds after;   // from then on
+
+    friend bool operator==(const Change&, const Change&) = default;
+  };
+  [[nodiscard]] std::vector<Change> changes(Instant after, Instant until) const;
+
   // A local time is one of these three, and the caller decides what to do with each.
   struct Unique {
     Instant at;

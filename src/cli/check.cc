@@ -59,8 +59,7 @@ std::string quoted_for_shell(const std::string& argument) {
 
 // The command as one would type it; further lines are indented to stand below the first. Only
 // characters that could forge a line are escaped.
-std::string command_line(const Command& command) {
-  const auto& arguments = command.arguments;
+std::string command_line(const std::vector<std::string>& arguments) {
   std::string out;
   if (arguments.size() == 3 && arguments[0] == "/bin/sh" && arguments[1] == "-c") {
     for (std::string_view rest = arguments[2]; !rest.empty();) {
@@ -76,17 +75,34 @@ std::string command_line(const Command& command) {
   return out;
 }
 
+void print_notifications(const Notifications& notifications, std::ostream& out) {
+  const auto print = [&](const std::string& when, const std::vector<std::string>& arguments) {
+    if (arguments.empty()) return;
+    out << "  notify " << when << ":\n         " << command_line(arguments) << '\n';
+  };
+  if (notifications.after) {
+    const std::string after = std::to_string(*notifications.after);
+    print("at failure " + after + " in a row", notifications.on_failure);
+    print("at a success after failure " + after, notifications.on_recovery);
+  } else {
+    print("at every failure", notifications.on_failure);
+    print("at a success after a failure", notifications.on_recovery);
+  }
+  print("at every success", notifications.on_success);
+}
+
 void print_task(const TaskDefinition& task,
                 const Calendar& calendar,
                 Instant now,
                 std::ostream& out) {
   out << escape(task.name) << ": " << to_english(CronExpression::parse(task.cron)) << '\n'
-      << "  run    " << command_line(task.command) << '\n';
+      << "  run    " << command_line(task.command.arguments) << '\n';
   if (!task.command.user.empty()) out << "  as     " << escape(task.command.user) << '\n';
   if (!task.command.directory.empty()) out << "  in     " << escape(task.command.directory) << '\n';
   out << "  retry  after " << format_duration(task.retry_delay) << '\n';
   if (task.time_limit > Duration::zero())
     out << "  limit  " << format_duration(task.time_limit) << '\n';
+  print_notifications(task.notifications, out);
   const char* head = "  next   ";
   for (const std::string& run : next_runs(task, calendar, now)) {
     out << head << run << '\n';
@@ -108,11 +124,16 @@ nlohmann::ordered_json to_json(const TaskDefinition& task, const Calendar& calen
                                   {"environment", nlohmann::ordered_json::array()},
                                   {"retryMs", task.retry_delay.count()},
                                   {"timeoutMs", nullptr},
+                                  {"onFailure", task.notifications.on_failure},
+                                  {"onRecovery", task.notifications.on_recovery},
+                                  {"onSuccess", task.notifications.on_success},
+                                  {"notifyAfter", nullptr},
                                   {"next", next_runs(task, calendar, now)}};
   // The names only: values are often secrets, and output often lands in logs.
   for (const auto& [name, value] : task.command.environment)
     document["environment"].push_back(name);
   if (task.time_limit > Duration::zero()) document["timeoutMs"] = task.time_limit.count();
+  if (task.notifications.after) document["notifyAfter"] = *task.notifications.after;
   return document;
 }
 

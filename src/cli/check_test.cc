@@ -128,7 +128,7 @@ TEST_F(Check, reports_every_problem_with_its_place) {
        R"(POSIX cron has no macros; use 0 0 * * *)",
        R"(4:1: unknown key "rnu"; did you mean "run"?)",
        R"(5:1: unknown key "b\""; a task has the keys name, cron, run, retry, timeout, directory, )"
-       R"(environment, user)"}) {
+       R"(environment, user, on_failure, on_recovery, on_success, notify_after)"}) {
     expected += "dutiful: " + file + ':' + line + '\n';
   }
   EXPECT_EQ(result.err, expected);
@@ -175,9 +175,31 @@ environment = { TOKEN = "secret" }
   EXPECT_EQ(task["environment"], std::vector<std::string>{"TOKEN"});
   EXPECT_EQ(task["retryMs"], 60'000);
   EXPECT_EQ(task["timeoutMs"], 2'000);
+  EXPECT_THAT(task["onFailure"], IsEmpty());
+  EXPECT_EQ(task["notifyAfter"], nullptr);
   EXPECT_EQ(task["user"], nullptr);
   EXPECT_THAT(task["next"], IsEmpty());
   EXPECT_EQ(document["warnings"].at(0)["line"], 2);
+}
+
+TEST_F(Check, shows_notifications) {
+  const std::string task = "[[task]]\nname = 'a'\ncron = '0 5 * * *'\nrun = 'true'\nretry = '1m'\n";
+  const std::string all = task + "on_failure = 'mail ops'\non_recovery = ['/bin/echo', 'a b']\n";
+  EXPECT_THAT(dutiful({"check", write(all)}).out,
+              HasSubstr("  retry  after 1m\n"
+                        "  notify at every failure:\n         mail ops\n"
+                        "  notify at a success after a failure:\n         /bin/echo \"a b\"\n"
+                        "  next   "));
+  const std::string once = write(all + "on_success = 'date'\nnotify_after = 3\n");
+  EXPECT_THAT(dutiful({"check", once}).out,
+              HasSubstr("  notify at failure 3 in a row:\n         mail ops\n"
+                        "  notify at a success after failure 3:\n         /bin/echo \"a b\"\n"
+                        "  notify at every success:\n         date\n"));
+  const auto shown = nlohmann::json::parse(dutiful({"check", "--json", once}).out)["tasks"].at(0);
+  EXPECT_EQ(shown["onFailure"], (std::vector<std::string>{"/bin/sh", "-c", "mail ops"}));
+  EXPECT_EQ(shown["onRecovery"], (std::vector<std::string>{"/bin/echo", "a b"}));
+  EXPECT_EQ(shown["onSuccess"], (std::vector<std::string>{"/bin/sh", "-c", "date"}));
+  EXPECT_EQ(shown["notifyAfter"], 3);
 }
 
 TEST_F(Check, prints_problems_as_json) {
@@ -309,6 +331,18 @@ TEST_F(Check, warns_about_a_program_that_cannot_be_run) {
               HasSubstr("not in any directory of PATH"));
   // An empty entry is the directory in which the command runs.
   EXPECT_EQ(warning("directory = '/bin'\nrun = ['sh']\nenvironment.PATH = ':/nowhere'"), "");
+}
+
+TEST_F(Check, warns_about_notifications_that_cannot_happen) {
+  EXPECT_THAT(warning("run = 'true'\non_failure = ['no-such-program']"),
+              HasSubstr("task \"a\" has an on_failure that runs the program \"no-such-program\", "
+                        "which is not in any directory of PATH"));
+  EXPECT_THAT(warning("run = 'true'\non_recovery = ['/no/such']"),
+              HasSubstr("has an on_recovery that runs the program \"/no/such\", which does not "
+                        "exist"));
+  EXPECT_THAT(warning("run = 'true'\nnotify_after = 2\non_success = 'true'"),
+              HasSubstr("sets notify_after, but has neither on_failure nor on_recovery"));
+  EXPECT_EQ(warning("run = 'true'\nnotify_after = 2\non_recovery = 'true'"), "");
 }
 
 }  // namespace

@@ -40,7 +40,8 @@ class Reader {
     }
     if (arguments_read_ == command_.arguments.size()) return;
     const auto& missing = command_.arguments[arguments_read_];
-    if (std::holds_alternative<std::string*>(missing.target)) {
+    auto* const* rest = std::get_if<std::vector<std::string>*>(&missing.target);
+    if (rest != nullptr ? (*rest)->empty() : std::holds_alternative<std::string*>(missing.target)) {
       throw UsageError("missing argument " + missing.name + see_help(whose_));
     }
   }
@@ -61,7 +62,16 @@ class Reader {
       throw UsageError("unexpected argument " + quote(word) +
                        (known ? "; " + arguments.back().when_more : see_help(whose_)));
     }
-    std::visit([&](auto* target) { *target = word; }, arguments[arguments_read_].target);
+    const auto& target = arguments[arguments_read_].target;
+    if (auto* const* rest = std::get_if<std::vector<std::string>*>(&target)) {
+      (*rest)->push_back(word);
+      return;
+    }
+    if (auto* const* text = std::get_if<std::string*>(&target)) {
+      **text = word;
+    } else {
+      *std::get<std::optional<std::string>*>(target) = word;
+    }
     ++arguments_read_;
   }
 
@@ -82,7 +92,8 @@ class Reader {
   }
 
   void set(const Option& option, const std::string& value) {
-    if (std::ranges::find(given_, &option) != given_.end()) {
+    auto* const* list = std::get_if<std::vector<std::string>*>(&option.target);
+    if (list == nullptr && std::ranges::find(given_, &option) != given_.end()) {
       throw UsageError(option.name + " is given twice, the second time as " + quote(value) +
                        "; give it once");
     }
@@ -92,7 +103,9 @@ class Reader {
       throw UsageError(option.name + ": unknown value " + quote(value) + "; write " +
                        form_of(option));
     }
-    if (auto* const* text = std::get_if<std::string*>(&option.target)) {
+    if (list != nullptr) {
+      (*list)->push_back(value);
+    } else if (auto* const* text = std::get_if<std::string*>(&option.target)) {
       **text = value;
     } else {
       *std::get<std::optional<std::string>*>(option.target) = value;

@@ -23,11 +23,13 @@ class UsageError : public std::runtime_error {
 // A subcommand and the words that may follow it. Values are stored in their targets as text; the
 // action checks them.
 struct CommandSyntax {
-  // Positional arguments, in this order; the optional ones come last.
+  // Positional arguments, in this order; the optional ones come last. A vector takes the rest of
+  // them, at least one, so nothing may follow it.
   struct Argument {
     std::string name{};  // FILE
     std::string description{};
-    std::variant<std::string*, std::optional<std::string>*> target{};  // a string is required
+    std::variant<std::string*, std::optional<std::string>*, std::vector<std::string>*>
+        target{};             // a string is required
     std::string when_more{};  // what to do about further words, instead of "see --help"
   };
 
@@ -36,8 +38,10 @@ struct CommandSyntax {
     std::string value{};                 // the name of its value in help: N
     std::vector<std::string> choices{};  // the values it may have; empty: any
     std::string description{};
-    // A bool makes it a flag, which takes no value; a string holds the default.
-    std::variant<bool*, std::string*, std::optional<std::string>*> target{};
+    // A bool makes it a flag, which takes no value; a string holds the default; an option with a
+    // vector may be given several times.
+    std::variant<bool*, std::string*, std::optional<std::string>*, std::vector<std::string>*>
+        target{};
   };
 
   std::string name{};

@@ -87,6 +87,25 @@ TEST(CommandLine, keeps_the_defaults_of_what_is_not_given) {
   EXPECT_FALSE(bakery.quick);
 }
 
+TEST(CommandLine, takes_any_number_of_arguments_where_it_says_so) {
+  std::vector<std::string> guests;
+  ProgramSyntax syntax{
+      .name = "bakery",
+      .commands = {{.name = "invite",
+                    .description = "Invite guests",
+                    .arguments = {{.name = "GUEST", .description = "Who", .target = &guests}}}}};
+  std::ostringstream out;
+  const std::vector<std::string> words{"invite", "ann", "--", "-bob", "cid"};
+  EXPECT_NE(read_command_line(syntax, words, out), nullptr);
+  EXPECT_THAT(guests, ElementsAre("ann", "-bob", "cid"));
+
+  guests.clear();
+  EXPECT_THROW((void)read_command_line(syntax, std::vector<std::string>{"invite"}, out),
+               UsageError);
+  EXPECT_EQ(read_command_line(syntax, std::vector<std::string>{"invite", "-h"}, out), nullptr);
+  EXPECT_THAT(out.str(), HasSubstr("Usage: bakery invite [OPTIONS] GUEST...\n"));
+}
+
 TEST(CommandLine, takes_odd_words_as_arguments) {
   for (const char* word : {"++", "-", "", "=", "%", "bake", "a=b"}) {
     Bakery bakery;

@@ -83,8 +83,9 @@ std::string help_of(const ProgramSyntax& program, const CommandSyntax& command) 
   std::string usage = program.name + ' ' + command.name + " [OPTIONS]";
   std::vector<Row> arguments;
   for (const CommandSyntax::Argument& argument : command.arguments) {
-    const bool required = std::holds_alternative<std::string*>(argument.target);
-    usage += required ? ' ' + argument.name : " [" + argument.name + ']';
+    const bool optional = std::holds_alternative<std::optional<std::string>*>(argument.target);
+    const bool several = std::holds_alternative<std::vector<std::string>*>(argument.target);
+    usage += optional ? " [" + argument.name + ']' : ' ' + argument.name + (several ? "..." : "");
     arguments.push_back({argument.name, argument.description});
   }
   std::vector<Row> options;

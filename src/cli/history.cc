@@ -1,187 +1,203 @@
 // dutiful history: the recent runs.
 
-#include "daemon/history.h"
-
 #include <algorithm>
 #include <functional>
-#include <iterator>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <ostream>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include <nlohmann/json.hpp>
 
+#include "cli/follow.h"
 #include "cli/json.h"
 #include "cli/number_argument.h"
+#include "cli/run_text.h"
 #include "cli/state_argument.h"
 #include "cli/subcommands.h"
-#include "daemon/event_text.h"
-#include "daemon/local_time.h"
+#include "cli/time_argument.h"
+#include "daemon/history_follower.h"
+#include "daemon/history_reader.h"
+#include "daemon/run_json.h"
 #include "daemon/task_status.h"
 #include "text/quote.h"
-#include "time/iso8601.h"
 
 namespace dutiful {
 namespace {
 
-// How many lines of a run's output are printed.
-constexpr std::size_t lines_max = 5;
+// How many runs are shown if neither --count nor --since says it.
+constexpr std::size_t count_usual = 20;
+
+// How many are in memory at the same time.
+constexpr std::size_t page_max = 1000;
 
 struct Arguments {
   std::optional<std::string> task;
   std::optional<std::string> state;
-  std::string count = "20";
+  std::optional<std::string> count;
+  std::optional<std::string> since;
+  bool failed = false;
+  bool full = false;
+  bool follow = false;
   bool json = false;
 };
 
-const char* result_of(const HistoryEntry& entry) {
-  switch (entry.end) {
-    case HistoryEntry::End::none:
-      return "running";
-    case HistoryEntry::End::interrupted:
-      return "interrupted";
-    case HistoryEntry::End::recorded:
-      break;
+// What the arguments ask for.
+struct Request {
+  RunQuery query{};
+  std::size_t count = count_usual;
+};
+
+Request request_of(const Arguments& arguments, const Zone& zone, Instant now) {
+  Request request{.query = {.task = arguments.task, .unsuccessful = arguments.failed}};
+  if (arguments.since) {
+    request.query.since = read_past("--since", *arguments.since, zone, now);
+    request.count = std::numeric_limits<std::size_t>::max();
   }
-  return entry.result.succeeded() ? "succeeded" : "failed";
+  if (arguments.count) request.count = read_number("--count", *arguments.count, {.least = 1});
+  return request;
 }
 
-// Why the run did not succeed; empty if it succeeded or still runs.
-std::string error_of(const HistoryEntry& entry) {
-  if (entry.end == HistoryEntry::End::interrupted) {
-    return std::string{
-               "no result was recorded: the daemon was killed or crashed, or could not "
-               "write its state"} +
-           (entry.to_be_restarted ? "; the run will be restarted" : "");
+class RunPrinter {
+ public:
+  RunPrinter(const Arguments& arguments, const Zone& zone, std::ostream& out)
+      : arguments_(arguments), zone_(zone), out_(out), array_(out) {}
+
+  void print(const HistoryEntry& entry) {
+    ++printed_;
+    if (!arguments_.json) {
+      print_run(entry, zone_, arguments_.full ? OutputShown::all : OutputShown::last_lines, out_);
+    } else if (arguments_.follow) {
+      out_ << to_text(json_of(entry)) << '\n';
+    } else {
+      array_.print(json_of(entry));
+    }
   }
-  return entry.end == HistoryEntry::End::none || entry.result.succeeded() ? ""
-                                                                          : reason_of(entry.result);
-}
 
-void print_json(const std::vector<HistoryEntry>& entries, std::ostream& out) {
-  using Json = nlohmann::ordered_json;
-  const auto or_null = [](const auto& value) { return value ? Json(*value) : Json{}; };
-  ArrayPrinter list{out};
-  for (const HistoryEntry& entry : entries) {
-    const CommandResult& result = entry.result;
-    const bool recorded = entry.end == HistoryEntry::End::recorded;
-    const bool runs = entry.end == HistoryEntry::End::none;
-    const auto if_recorded = [&](const auto& value) { return recorded ? Json(value) : Json{}; };
-    const auto lateness = lateness_of(entry);
-    const std::string error = error_of(entry);
-    list.print({{"taskName", result.run.task},
-                {"reason", entry.reason_known ? Json(name_of(result.run.reason)) : Json{}},
-                {"pulse", format_utc(result.run.pulse)},
-                {"attempt", result.run.attempt},
-                {"startedAt", format_utc(result.run.started)},
-                {"latenessMs", lateness ? Json(lateness->count()) : Json{}},
-                {"durationMs", recorded || runs ? Json(result.duration.count()) : Json{}},
-                {"result", result_of(entry)},
-                {"success", runs ? Json{} : Json(recorded && result.succeeded())},
-                {"exitStatus", or_null(result.exit_status)},
-                {"signal", or_null(result.signal)},
-                {"timeLimit", result.past_time_limit},
-                {"error", error.empty() ? Json{} : Json(error)},
-                {"userMs", if_recorded(result.user_time.count())},
-                {"systemMs", if_recorded(result.system_time.count())},
-                {"memoryMaxBytes", if_recorded(result.memory_max)},
-                {"outputBytes", if_recorded(result.output_total)},
-                {"output", if_recorded(result.output)}});
+  // To be called once, unless the printing never ends.
+  void finish() {
+    if (arguments_.json) {
+      array_.finish();
+    } else if (printed_ == 0) {
+      const bool is_filtered = arguments_.failed || arguments_.since;
+      out_ << (is_filtered ? "no such runs recorded" : "no runs recorded")
+           << (arguments_.task ? " for task " + quote(*arguments_.task) : "") << '\n';
+    }
   }
-  list.finish();
-}
 
-void print_output(const CommandResult& result, std::ostream& out) {
-  std::vector<std::string> lines;
-  std::istringstream text{result.output};
-  for (std::string line; std::getline(text, line);) lines.push_back(line);
-  const std::size_t from = lines.size() > lines_max ? lines.size() - lines_max : 0;
-  if (from > 0 || result.output_total > result.output.size()) out << "    …\n";
-  for (std::size_t i = from; i < lines.size(); ++i) out << "    " << escape(lines[i]) << '\n';
-}
+  [[nodiscard]] std::size_t printed() const { return printed_; }
 
-// Why and when it was started: "cron, attempt 2, 12 ms late".
-std::string circumstances_of(const HistoryEntry& entry) {
-  const RunInfo& run = entry.result.run;
-  std::string text;
-  const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
-  if (entry.reason_known) add(name_of(run.reason));
-  if (run.attempt > 1) add("attempt " + std::to_string(run.attempt));
-  const auto lateness = lateness_of(entry);
-  if (lateness) add(duration_text(*lateness) + " late");
-  return text;
-}
+ private:
+  const Arguments& arguments_;
+  const Zone& zone_;
+  std::ostream& out_;
+  ArrayPrinter array_;
+  std::size_t printed_ = 0;
+};
 
-void print_text(const std::vector<HistoryEntry>& entries, std::ostream& out) {
-  const Zone zone = Zone::host();
-  for (const HistoryEntry& entry : entries) {
-    const CommandResult& result = entry.result;
-    out << local_text(result.run.started, zone) << "  " << escape(result.run.task) << "  "
-        << result_of(entry);
-    if (entry.end == HistoryEntry::End::recorded)
-      out << " after " << duration_text(result.duration);
-    if (entry.end == HistoryEntry::End::none) out << " for " << duration_text(result.duration);
-    const std::string circumstances = circumstances_of(entry);
-    if (!circumstances.empty()) out << "  (" << circumstances << ')';
-    // Without the last line of the output, which is printed below.
-    HistoryEntry bare = entry;
-    bare.result.output.clear();
-    const std::string error = error_of(bare);
-    if (!error.empty()) out << ": " << on_one_line(error);
-    out << '\n';
-    print_output(result, out);
-  }
-}
-
-// The runs that only the state records, because they have not ended, before those of the history.
-std::vector<HistoryEntry> read_runs(const std::string& state,
-                                    const std::vector<TaskStatus>& tasks,
-                                    const Arguments& arguments,
-                                    std::size_t count,
-                                    Instant now) {
-  // The state is read first: a run that ends in between is then in both, and not in neither.
+// The runs that only the state records, because they have not ended or were interrupted.
+std::vector<HistoryEntry> unfinished_runs(const std::vector<RecordedTask>& tasks,
+                                          const RunQuery& query,
+                                          Instant now) {
   std::vector<HistoryEntry> entries;
-  for (const TaskStatus& task : tasks) {
-    if (arguments.task && task.name != *arguments.task) continue;
-    if (auto run = unfinished_run(task, now)) entries.push_back(std::move(*run));
+  for (const RecordedTask& task : tasks) {
+    auto run = unfinished_run(task, now);
+    if (run && matches(*run, query)) entries.push_back(std::move(*run));
   }
-  const auto started = [](const HistoryEntry& entry) { return entry.result.run.started; };
-  std::ranges::stable_sort(entries, std::ranges::greater{}, started);
-  auto ended = read_history({.state = state, .task = arguments.task, .count = count});
-  std::erase_if(entries, [&](const HistoryEntry& entry) {
-    return std::ranges::any_of(ended, [&](const HistoryEntry& other) {
-      return other.result.run.task == entry.result.run.task && started(other) == started(entry);
-    });
+  std::ranges::stable_sort(entries, std::ranges::greater{}, [](const HistoryEntry& entry) {
+    return entry.result.run.started;
   });
-  std::ranges::move(ended, std::back_inserter(entries));
-  if (entries.size() > count) entries.resize(count);
   return entries;
 }
 
+bool is_same_run(const HistoryEntry& one, const HistoryEntry& other) {
+  return one.result.run.task == other.result.run.task &&
+         one.result.run.started == other.result.run.started;
+}
+
+// Page by page, because there may be millions.
+template <typename Visit>
+void for_each_run(const HistoryReader& reader, const Request& request, Visit visit) {
+  RunQuery query = request.query;
+  for (std::size_t left = request.count; left > 0;) {
+    query.limit = std::min(left, page_max);
+    const RunPage page = reader.read(query);
+    for (const HistoryEntry& entry : page.runs) visit(entry);
+    left -= page.runs.size();
+    if (!page.next) break;
+    query.before = page.next;
+  }
+}
+
+void list(const HistoryReader& reader,
+          Request request,
+          std::vector<HistoryEntry> unfinished,
+          RunPrinter& printer) {
+  if (!unfinished.empty()) {
+    // The state was read first: a run that has ended since is in both, and not in neither.
+    RunQuery newest = request.query;
+    newest.limit = page_max;
+    const RunPage page = reader.read(newest);
+    std::erase_if(unfinished, [&](const HistoryEntry& entry) {
+      return std::ranges::any_of(
+          page.runs, [&](const HistoryEntry& other) { return is_same_run(entry, other); });
+    });
+  }
+  for (const HistoryEntry& entry : unfinished) {
+    if (request.count == 0) break;
+    printer.print(entry);
+    --request.count;
+  }
+  for_each_run(reader, request, [&](const HistoryEntry& entry) { printer.print(entry); });
+  printer.finish();
+}
+
+// The recent runs and then the new ones, the oldest first.
+void follow(const std::string& state,
+            const HistoryReader& reader,
+            Request request,
+            RunPrinter& printer,
+            std::ostream& out) {
+  const Follow waiting;
+  const std::int64_t newest = reader.newest_id();
+  request.query.before = newest + 1;
+  std::vector<HistoryEntry> recent;
+  for_each_run(reader, request, [&](const HistoryEntry& entry) { recent.push_back(entry); });
+  std::ranges::reverse(recent);
+  for (const HistoryEntry& entry : recent) printer.print(entry);
+  HistoryFollower follower{state, newest};
+  do {
+    follower.take([&](const HistoryEntry& entry) {
+      if (matches(entry, request.query)) printer.print(entry);
+    });
+  } while (out.flush() && waiting.wait());
+}
+
 Exit show(const Arguments& arguments, Console& console) {
-  const std::size_t count = read_number("--count", arguments.count, {.least = 1});
-  const std::string state = state_of(arguments.state);
+  const Zone zone = Zone::host();
   const Instant now = console.now();
-  const auto tasks =
-      read_state([&] { return read_status(state, Calendar{Zone::host()}, now).tasks; });
-  const auto entries = read_state([&] { return read_runs(state, tasks, arguments, count, now); });
-  if (entries.empty() && arguments.task && std::ranges::none_of(tasks, [&](const TaskStatus& task) {
-        return task.name == *arguments.task;
-      })) {
+  const Request request = request_of(arguments, zone, now);
+  const std::string state = state_of(arguments.state);
+  const auto tasks = read_state([&] { return read_status(state, Calendar{zone}, now).tasks; });
+  const auto reader = read_state([&] { return HistoryReader{state}; });
+  const bool is_unknown =
+      arguments.task &&
+      std::ranges::find(tasks, *arguments.task, &RecordedTask::name) == tasks.end();
+  if (is_unknown &&
+      read_state([&] { return reader.read({.task = arguments.task, .limit = 1}); }).runs.empty()) {
     throw std::runtime_error("unknown task " + quote(*arguments.task) +
                              "; dutiful status lists the tasks");
   }
-  if (arguments.json) {
-    print_json(entries, console.out);
-  } else if (entries.empty()) {
-    console.out << "no runs recorded"
-                << (arguments.task ? " for task " + quote(*arguments.task) : "") << '\n';
-  } else {
-    print_text(entries, console.out);
-  }
+  RunPrinter printer{arguments, zone, console.out};
+  read_state([&] {
+    if (arguments.follow) {
+      follow(state, reader, request, printer, console.out);
+    } else {
+      list(reader, request, unfinished_runs(tasks, request.query, now), printer);
+    }
+  });
   return Exit::done;
 }
 
@@ -189,20 +205,37 @@ Exit show(const Arguments& arguments, Console& console) {
 
 CommandSyntax history_command() {
   auto arguments = std::make_shared<Arguments>();
-  return {.name = "history",
-          .description = "Show recent runs, most recently ended first",
-          .arguments = {{.name = "TASK",
-                         .description = "Show only the runs of this task",
-                         .target = &arguments->task}},
-          .options = {state_option(arguments->state),
-                      {.name = "--count",
-                       .value = "N",
-                       .description = "How many runs to show",
-                       .target = &arguments->count},
-                      {.name = "--json",
-                       .description = "Print a JSON array",
-                       .target = &arguments->json}},
-          .action = [=](Console& console) { return show(*arguments, console); }};
+  return {
+      .name = "history",
+      .description = "Show recent runs, most recently ended first",
+      .arguments = {{.name = "TASK",
+                     .description = "Show only the runs of this task",
+                     .target = &arguments->task}},
+      .options = {state_option(arguments->state),
+                  {.name = "--count",
+                   .value = "N",
+                   .description =
+                       "How many runs to show (default: 20, or all of them with --since)",
+                   .target = &arguments->count},
+                  {.name = "--failed",
+                   .description = "Show only runs that failed or were interrupted",
+                   .target = &arguments->failed},
+                  {.name = "--since",
+                   .value = "TIME",
+                   .description = "Show only runs that ended since then: a time in ISO 8601, or "
+                                  "how long ago it was, such as 2h",
+                   .target = &arguments->since},
+                  {.name = "--full",
+                   .description = "Print all of the output that is kept, not its last lines",
+                   .target = &arguments->full},
+                  {.name = "--follow",
+                   .description = "Print the oldest first, and then each run when it ends",
+                   .target = &arguments->follow},
+                  {.name = "--json",
+                   .description = "Print a JSON array, or with --follow one object a line",
+                   .target = &arguments->json}},
+      .example = "dutiful history backup --failed --since 7d",
+      .action = [=](Console& console) { return show(*arguments, console); }};
 }
 
 }  // namespace dutiful

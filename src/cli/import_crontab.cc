@@ -70,7 +70,8 @@ CommandSyntax import_crontab_command() {
                    .target = &arguments->system}},
       .details =
           "Prints the task file on standard output. Anything without an exact equivalent is left "
-          "out and reported on standard error with its line, and the exit status is 1.",
+          "out and reported on standard error with its line, and the exit status is 1. Only MAILTO "
+          "is replaced: by on_failure, which mails failures, not output.",
       .example =
           "crontab -l | dutiful import-crontab - > tasks.toml\n"
           "  dutiful check tasks.toml",

@@ -56,6 +56,16 @@ TEST_F(ImportCommand, reads_the_system_form_if_asked) {
   EXPECT_THAT(dutiful({"import-crontab", file}).out, Not(HasSubstr("user =")));
 }
 
+TEST_F(ImportCommand, leaves_out_the_lines_of_unknown_users) {
+  const std::string file = write("crontab", "@daily no-such-user true\n");
+  const auto result = dutiful({"import-crontab", "--system", file});
+  EXPECT_EQ(result.status, 1);
+  EXPECT_THAT(result.out, Not(HasSubstr("[[task]]")));
+  EXPECT_THAT(result.out, HasSubstr("\n# @daily no-such-user true\n"));
+  EXPECT_THAT(result.err,
+              HasSubstr(file + ":1: no equivalent: cron runs it in the home directory"));
+}
+
 TEST_F(ImportCommand, an_unreadable_file_is_wrong_usage) {
   const auto result = dutiful({"import-crontab", directory_.file("missing")});
   EXPECT_EQ(result.status, 2);

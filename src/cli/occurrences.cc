@@ -14,6 +14,7 @@
 #include "cli/number_argument.h"
 #include "cli/policy_argument.h"
 #include "cli/subcommands.h"
+#include "cli/time_argument.h"
 #include "cron/cause.h"
 #include "text/quote.h"
 #include "time/iso8601.h"
@@ -30,25 +31,9 @@ struct Arguments {
   bool json = false;
 };
 
-// The instant that --from means. A local time that occurs twice means its first occurrence; one
-// that the clocks skip means the moment just before they are set forward.
-Instant read_from(const std::string& text, const Zone& zone) {
-  const auto timestamp = parse_timestamp(text);
-  if (!timestamp) {
-    throw UsageError("--from: " + quote(text) +
-                     " is not a time; write one such as 2025-11-02T01:30:00-04:00, "
-                     "2025-11-02T05:30:00Z, or 2025-11-02T01:30:00 for local time");
-  }
-  if (timestamp->offset) return timestamp->instant(*timestamp->offset);
-  const Zone::Reading reading = zone.read(timestamp->local);
-  if (const auto* unique = std::get_if<Zone::Unique>(&reading)) return unique->at;
-  if (const auto* repeated = std::get_if<Zone::Repeated>(&reading)) return repeated->first;
-  return std::get<Zone::Skipped>(reading).transition - Duration{1};
-}
-
-// The same; throws UsageError if the local year does not have four digits in ISO 8601.
+// What --from means. Throws UsageError if its local year does not have four digits in ISO 8601.
 Instant read_printable_from(const std::string& text, const Zone& zone) {
-  const Instant from = read_from(text, zone);
+  const Instant from = read_instant("--from", text, zone);
   const auto local = from + zone.offset_at(from);
   const std::chrono::year year =
       std::chrono::year_month_day{std::chrono::floor<std::chrono::days>(local)}.year();

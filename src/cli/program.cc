@@ -30,6 +30,7 @@ Exit run_program(const std::vector<std::string>& arguments, Console& console) tr
                                            explain_command(),
                                            status_command(),
                                            history_command(),
+                                           account_command(),
                                            import_crontab_command(),
                                            simulate_command(),
                                            verify_command()}};

@@ -16,11 +16,13 @@
 #include "cli/input_file.h"
 #include "cli/number_argument.h"
 #include "cli/policy_argument.h"
+#include "cli/retention_argument.h"
 #include "cli/state_argument.h"
 #include "cli/subcommands.h"
 #include "commands/spawn.h"
 #include "daemon/daemon.h"
 #include "daemon/signals.h"
+#include "http/host.h"
 #include "store/sqlite/state_file.h"
 #include "text/quote.h"
 
@@ -33,16 +35,25 @@ struct Arguments {
   std::optional<std::string> grace;
   std::string kill_grace = "10s";
   std::string max_concurrent = "64";
-  std::string history = "100";
+  std::string history = "100,7d";
+  std::string history_output = "8KiB";
   std::optional<std::string> log;
   std::optional<std::string> trace;
   std::string repeated = "both";
   std::string override = "keep_history";
+  std::vector<std::string> listen;
+  std::vector<std::string> listen_host;
+  std::optional<std::string> listen_token_file;
+  std::optional<std::string> metrics_tasks;
+  std::optional<std::string> max_overdue;
   bool allow_empty = false;
   bool verify = false;
   bool verbose = false;
   bool output = false;
 };
+
+// A command that runs needs twice as much memory, and the history refuses longer values.
+constexpr std::uint64_t history_output_max = std::uint64_t{1024} * 1024;
 
 // A pipe without a writer would block the daemon when it reloads the file.
 std::string read_regular(const std::string& file) {
@@ -76,11 +87,58 @@ void refuse_as_trace(const std::string& trace, const std::string& file, const st
                              "-history",
                              "-history-wal",
                              "-history-shm",
-                             "-history-journal"}) {
+                             "-history-journal",
+                             "-failures",
+                             "-failures-journal"}) {
     if (!is_same_file(trace, file_beside(state, ending))) continue;
     throw UsageError("--trace: " + quote(trace) + " belongs to the state " + quote(state) +
                      "; use a separate file");
   }
+}
+
+http::AccessToken read_token(const std::string& file) {
+  try {
+    return http::AccessToken::read(file);
+  } catch (const std::exception& error) {
+    throw UsageError(std::string{"--listen-token-file: "} + error.what());
+  }
+}
+
+WebOptions web_options_of(const Arguments& arguments) {
+  WebOptions web;
+  if (arguments.metrics_tasks) {
+    web.metrics_tasks = read_number("--metrics-tasks", *arguments.metrics_tasks, {});
+  }
+  if (arguments.max_overdue) {
+    web.overdue_max = read_duration("--max-overdue", *arguments.max_overdue);
+  }
+  try {
+    for (const std::string& address : arguments.listen) {
+      web.addresses.push_back(http::parse_listen_address(address));
+    }
+    for (const std::string& host : arguments.listen_host) {
+      web.hosts.push_back(http::parse_listen_host(host));
+    }
+  } catch (const std::exception& error) {
+    throw UsageError(error.what());
+  }
+  if (arguments.listen_token_file) web.token = read_token(*arguments.listen_token_file);
+  for (const http::ListenAddress& address : web.addresses) {
+    if (!address.needs_token() || web.token) continue;
+    throw UsageError("--listen: other machines can reach " + quote(address.to_string()) +
+                     ", so requests need a token; add --listen-token-file FILE, or listen on "
+                     "127.0.0.1 or a Unix socket");
+  }
+  for (const auto& [option, is_given] :
+       {std::pair{"--listen-host", !web.hosts.empty()},
+        std::pair{"--listen-token-file", web.token.has_value()},
+        std::pair{"--metrics-tasks", arguments.metrics_tasks.has_value()},
+        std::pair{"--max-overdue", arguments.max_overdue.has_value()}}) {
+    if (is_given && web.addresses.empty()) {
+      throw UsageError(std::string{option} + " concerns HTTP; add --listen ADDRESS");
+    }
+  }
+  return web;
 }
 
 DaemonOptions options_of(const Arguments& arguments, Console& console) {
@@ -98,11 +156,14 @@ DaemonOptions options_of(const Arguments& arguments, Console& console) {
       .allow_empty = arguments.allow_empty,
       .kill_grace = read_duration("--kill-grace", arguments.kill_grace),
       .max_concurrent = read_number("--max-concurrent", arguments.max_concurrent, {}),
-      .history = read_number("--history", arguments.history, {}),
       .trace = arguments.trace.value_or(""),
       .verify = arguments.verify,
       .verbose = arguments.verbose,
       .output = arguments.output};
+  read_retention("--history", arguments.history, options.history);
+  options.history.output_bytes =
+      read_size("--history-output", arguments.history_output, history_output_max);
+  options.web = web_options_of(arguments);
   if (arguments.trace == "") throw UsageError("--trace: the file name is empty");
   if (arguments.verify && !arguments.trace) {
     throw UsageError("--verify needs a trace; add --trace FILE");
@@ -188,9 +249,42 @@ CommandSyntax run_command() {
             .description = "On SIGHUP, accept a task file without tasks and remove every task",
             .target = &arguments->allow_empty},
            {.name = "--history",
-            .value = "N",
-            .description = "How many runs of each task to keep in the history",
+            .value = "AMOUNT",
+            .description = "Which runs of each task to keep in the history: a number of them, an "
+                           "age such as 14d, or both, which keeps a run if either does",
             .target = &arguments->history},
+           {.name = "--history-output",
+            .value = "SIZE",
+            .description = "How much of the end of its output to keep with each run, for the "
+                           "newest 100 runs of a task; 0 keeps none",
+            .target = &arguments->history_output},
+           {.name = "--listen",
+            .value = "ADDRESS",
+            .description = "Serve a page for browsers, the API, metrics and probes over HTTP on "
+                           "this address: a port "
+                           "(of 127.0.0.1), 127.0.0.1:8470, [::1]:8470 or "
+                           "unix:/run/dutiful.sock; may be given several times",
+            .target = &arguments->listen},
+           {.name = "--listen-token-file",
+            .value = "FILE",
+            .description = "Private file with the token that requests must carry; an address that "
+                           "other machines can reach needs it",
+            .target = &arguments->listen_token_file},
+           {.name = "--listen-host",
+            .value = "NAME",
+            .description = "A name by which clients may address this server, such as that of a "
+                           "reverse proxy; may be given several times",
+            .target = &arguments->listen_host},
+           {.name = "--metrics-tasks",
+            .value = "N",
+            .description = "How many tasks have metrics of their own; the others are summed up "
+                           "(default: 1000)",
+            .target = &arguments->metrics_tasks},
+           {.name = "--max-overdue",
+            .value = "DURATION",
+            .description = "How late a start may be before /readyz reports that the daemon is not "
+                           "ready (default: 5m)",
+            .target = &arguments->max_overdue},
            {.name = "--log",
             .choices = {"human", "json"},
             .description = "Log format (default: human on a terminal, json otherwise)",

@@ -13,6 +13,7 @@ namespace dutiful {
 [[nodiscard]] CommandSyntax explain_command();
 [[nodiscard]] CommandSyntax status_command();
 [[nodiscard]] CommandSyntax history_command();
+[[nodiscard]] CommandSyntax account_command();
 [[nodiscard]] CommandSyntax import_crontab_command();
 [[nodiscard]] CommandSyntax simulate_command();
 [[nodiscard]] CommandSyntax verify_command();

@@ -5,9 +5,10 @@
 namespace dutiful {
 
 void CommandInbox::put(CommandOrder order) {
+  order.counted = LiveCount::Member{live_};
   {
     const Lock lock{mutex_};
-    orders_.push_back(std::move(order));
+    (order.beside ? beside_ : orders_).push_back(std::move(order));
   }
   bell_.ring();
 }
@@ -44,24 +45,17 @@ void CommandInbox::put_overdue(Serial serial) noexcept {
   bell_.ring();
 }
 
-bool CommandInbox::are_any() const {
-  const Lock lock{mutex_};
-  return are_running_ || !orders_.empty();
-}
-
 CommandInbox::Requests CommandInbox::requests() const {
   const Lock lock{mutex_};
   return requests_;
 }
 
-std::optional<CommandOrder> CommandInbox::next_order(bool are_running) {
+std::optional<CommandOrder> CommandInbox::next_order() {
   const Lock lock{mutex_};
-  const bool has_next = (is_open_ || requests_.end_all) && !orders_.empty();
-  // An order that is handed out counts as running until the next call.
-  are_running_ = are_running || has_next;
-  if (!has_next) return std::nullopt;
-  std::optional<CommandOrder> order{std::move(orders_.front())};
-  orders_.pop_front();
+  std::deque<CommandOrder>& orders = orders_.empty() ? beside_ : orders_;
+  if (orders.empty() || (!is_open_ && !requests_.end_all)) return std::nullopt;
+  std::optional<CommandOrder> order{std::move(orders.front())};
+  orders.pop_front();
   return order;
 }
 

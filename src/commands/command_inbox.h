@@ -8,7 +8,9 @@
 
 #include <dutiful/run.h>
 
+#include "commands/beside.h"
 #include "commands/command.h"
+#include "commands/live_count.h"
 #include "commands/running_commands.h"
 #include "commands/user_account.h"
 #include "posix/bell.h"
@@ -21,6 +23,8 @@ struct CommandOrder {
   std::shared_ptr<const Command> command;
   std::shared_ptr<const UserAccount> account;
   Run run;
+  std::unique_ptr<const Beside> beside{};  // set if it is not the command of a task
+  LiveCount::Member counted{};             // set by the inbox; leaves before the run is settled
 };
 
 class CommandInbox {
@@ -36,8 +40,8 @@ class CommandInbox {
   // it is called by a stop callback.
   void put_overdue(Serial serial) noexcept;
 
-  // Whether runs wait, or ran when the thread last asked for an order.
-  [[nodiscard]] bool are_any() const;
+  // Whether orders wait, or were handed out and their runs are not settled.
+  [[nodiscard]] bool are_any() const noexcept { return !live_.is_zero(); }
 
   // The rest is for the thread.
 
@@ -46,9 +50,9 @@ class CommandInbox {
     bool end_all = false;
   };
   [[nodiscard]] Requests requests() const;
-  // The next order, if it is open or everything has to end. `are_running` says whether commands
-  // run.
-  [[nodiscard]] std::optional<CommandOrder> next_order(bool are_running);
+  // The next order, if it is open or everything has to end: commands that run beside the tasks wait
+  // for those of tasks.
+  [[nodiscard]] std::optional<CommandOrder> next_order();
   // The commands that became overdue since the last call. Valid until the next.
   [[nodiscard]] const std::vector<Serial>& take_overdue();
   // Makes room for every one of so many runs to become overdue once.
@@ -60,10 +64,11 @@ class CommandInbox {
 
  private:
   Bell bell_;
+  LiveCount live_;
   mutable Mutex mutex_;
   std::deque<CommandOrder> orders_ GUARDED_BY(mutex_);
+  std::deque<CommandOrder> beside_ GUARDED_BY(mutex_);
   std::vector<Serial> overdue_ GUARDED_BY(mutex_);
-  bool are_running_ GUARDED_BY(mutex_) = false;
   bool is_open_ GUARDED_BY(mutex_) = false;
   Requests requests_ GUARDED_BY(mutex_);
   std::vector<Serial> overdue_taken_;  // the thread's own

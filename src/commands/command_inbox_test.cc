@@ -19,8 +19,8 @@ class Inbox : public testing::Test {
     inbox.put({.command = nullptr, .account = nullptr, .run = run_of(task)});
   }
   // The name of its task, or nothing.
-  std::string next(bool are_running = false) {
-    const auto order = inbox.next_order(are_running);
+  std::string next() {
+    const auto order = inbox.next_order();
     return order ? order->run.info().task : "";
   }
   bool rings() {
@@ -43,6 +43,22 @@ TEST_F(Inbox, keeps_orders_until_it_is_open_and_hands_them_out_in_turn) {
   EXPECT_EQ(next(), "");
 }
 
+TEST_F(Inbox, hands_out_commands_of_tasks_before_those_beside_them) {
+  inbox.put({.command = nullptr,
+             .account = nullptr,
+             .run = run_of("beside"),
+             .beside = std::make_unique<const Beside>()});
+  EXPECT_TRUE(inbox.are_any());
+  put("a");
+  put("b");
+  inbox.open();
+  EXPECT_EQ(next(), "a");
+  EXPECT_EQ(next(), "b");
+  EXPECT_EQ(next(), "beside");
+  EXPECT_EQ(next(), "");
+  EXPECT_FALSE(inbox.are_any());
+}
+
 TEST_F(Inbox, hands_out_orders_when_all_must_end_though_it_was_never_open) {
   put("a");
   inbox.end_all();
@@ -56,11 +72,14 @@ TEST_F(Inbox, knows_of_runs_that_wait_or_run) {
   put("a");
   EXPECT_TRUE(inbox.are_any());
   inbox.open();
-  EXPECT_EQ(next(), "a");
+  auto order = inbox.next_order();
+  ASSERT_TRUE(order.has_value());
+  EXPECT_EQ(next(), "");
   EXPECT_TRUE(inbox.are_any());  // it is being started
-  EXPECT_EQ(next(true), "");
+  RunningCommand command{1, std::move(order->run), 100, std::move(order->counted)};
+  order.reset();
   EXPECT_TRUE(inbox.are_any());
-  EXPECT_EQ(next(false), "");
+  command.counted.leave();
   EXPECT_FALSE(inbox.are_any());
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 
 #include <sys/resource.h>
+#include <sys/types.h>
 
 #include <dutiful/run.h>
 
@@ -14,6 +15,7 @@ namespace dutiful {
 struct CommandResult {
   RunInfo run;
   Duration duration{};
+  std::optional<pid_t> process{};    // none if it was not started, or if a record does not say it
   std::optional<int> exit_status{};  // one of these three is set
   std::optional<int> signal{};       // that ended it
   std::string spawn_error{};         // why it was not started

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "commands/beside.h"
 #include "commands/command.h"
 #include "commands/environment.h"
 #include "commands/running_commands.h"
@@ -24,10 +25,12 @@ class CommandStarter {
   explicit CommandStarter(const Options& options);
 
   // Sets the command's child and its line in the journal. Throws if it cannot be started, and then
-  // neither exists. `prepare` is that of Spawner::spawn().
+  // neither exists. `prepare` is that of Spawner::spawn(). `beside` is null for the command of a
+  // task.
   void start(RunningCommand& running,
              const Command& command,
              const UserAccount* account,
+             const Beside* beside,
              const Spawner::Prepare& prepare);
 
   // The run has ended: updates the command's line in the journal.

@@ -23,6 +23,7 @@
 #include "commands/running_commands.h"
 #include "posix/descriptor.h"
 #include "runtime/prompt_callback.h"
+#include "runtime/settler.h"
 #include "sync/mutex.h"
 
 namespace dutiful {
@@ -36,6 +37,9 @@ constexpr int starts_per_turn = 16;
 // How many pipes are read in a turn, so that a turn is short however much is written. The other
 // pipes come first in the next turn.
 constexpr int reads_per_turn = 16;
+
+// How many pipes are kept open for processes that commands beside the tasks left behind.
+constexpr std::size_t lingering_beside_max = 16;
 
 // The serials of the two descriptors that belong to no command.
 constexpr Serial inbox_serial = 0;
@@ -54,20 +58,34 @@ bool drain(const Descriptor& descriptor) {
   return any;
 }
 
+void lose(const CommandOptions& options) noexcept {
+  if (options.on_lost) options.on_lost();
+}
+
 // Reports the result and settles the run.
 void finish(RunningCommand& command, const CommandOptions& options) {
   CommandResult& result = command.result;
   const bool succeeded = result.succeeded();
+  Run::Settler::note_process_of(
+      command.run,
+      {.process = result.process, .exit_status = result.exit_status, .signal = result.signal});
   std::string reason;
   try {
     result.output_total = command.tail.total();
     result.output = command.tail.take();
     // The scheduler itself says that a time limit was exceeded.
-    if (!succeeded) reason = result.past_time_limit ? end_of(result) : reason_of(result);
-    if (options.on_end) options.on_end(std::move(result));
+    const bool is_said = result.past_time_limit && !command.is_beside;
+    if (!succeeded) reason = is_said ? end_of(result) : reason_of(result);
   } catch (...) {
-    // The run ends all the same.
+    // The run ends all the same, without them.
   }
+  try {
+    if (options.on_end && !command.is_beside) options.on_end(std::move(result));
+  } catch (...) {
+    lose(options);
+  }
+  // Whoever waits for the run finds the command gone.
+  command.counted.leave();
   if (succeeded) {
     command.run.succeed();
   } else {
@@ -85,6 +103,8 @@ class Commands::Impl {
         epoll_(checked(epoll_create1(EPOLL_CLOEXEC), "epoll")),
         reader_(options_.on_output),
         lingering_(reader_, lingering_pipes_max(), options_.on_output_end),
+        reader_beside_({}),
+        lingering_beside_(reader_beside_, lingering_beside_max, {}),
         running_({.kill_grace = options_.kill_grace,
                   .death_max = options_.death_max,
                   .on_end = [this](std::unique_ptr<RunningCommand> ended) { end(*ended); }}) {
@@ -109,6 +129,16 @@ class Commands::Impl {
   Impl& operator=(const Impl&) = delete;
 
   CommandInbox& inbox() { return inbox_; }
+
+  // A run of a task.
+  void put(CommandOrder order) {
+    try {
+      inbox_.put(std::move(order));
+    } catch (const std::bad_alloc&) {
+      lose(options_);
+      throw;
+    }
+  }
 
   bool has_leftovers() {
     const Lock lock{mutex_};
@@ -149,6 +179,15 @@ class Commands::Impl {
       }
     }
     running_.kill_all();
+    running_.for_each([](RunningCommand& command) {
+      if (!command.is_beside) return;
+      command.counted.leave();
+      try {
+        command.run.fail("killed with the daemon");
+      } catch (const std::bad_alloc&) {
+        // It fails without a reason.
+      }
+    });
   }
 
   // Does what other threads have asked for. Returns whether to continue.
@@ -175,7 +214,7 @@ class Commands::Impl {
   // Takes all orders if they only have to fail.
   void start_some(bool ending) {
     for (int i = 0; ending || i < starts_per_turn; ++i) {
-      auto order = inbox_.next_order(!running_.empty());
+      auto order = inbox_.next_order();
       more_ = order.has_value();
       if (!more_) return;
       start(std::move(*order), ending);
@@ -192,10 +231,12 @@ class Commands::Impl {
 
   // If memory runs out, the order is dropped, and its run fails by that.
   void start(CommandOrder order, bool ending) {
+    const bool is_beside = order.beside != nullptr;
     try {
       auto command = std::make_unique<RunningCommand>(
-          ++last_serial_, std::move(order.run), options_.output_max);
+          ++last_serial_, std::move(order.run), options_.output_max, std::move(order.counted));
       command->begin = Steady::now();
+      command->is_beside = is_beside;
       try {
         start(command, order, ending);
       } catch (const std::exception& error) {
@@ -203,25 +244,31 @@ class Commands::Impl {
         finish_now(*command);
       }
     } catch (const std::bad_alloc&) {
-      // The run reports it.
+      if (!is_beside) lose(options_);
     }
   }
 
   // Takes the command if it could be started, and throws otherwise. Once there is a child nothing
   // may fail, so room for everything is made first.
   void start(std::unique_ptr<RunningCommand>& command, const CommandOrder& order, bool ending) {
-    if (ending) throw SpawnError("the daemon is stopping");
-    if (command->run.info().must_end.stop_requested()) {
+    if (ending) {
+      command->result.forced = true;
+      throw SpawnError("the daemon is stopping");
+    }
+    const Beside* const beside = order.beside.get();
+    if (beside == nullptr && command->run.info().must_end.stop_requested()) {
       command->result.past_time_limit = true;
       throw SpawnError("its time limit expired while it was waiting");
     }
     const Serial serial = command->serial;
     RunningCommands::Place place{running_, serial};
     inbox_.reserve_overdue(running_.size());
-    starter_.start(*command, *order.command, order.account.get(), [this, serial](int output) {
-      watch_output(output, serial);
-    });
+    starter_.start(
+        *command, *order.command, order.account.get(), beside, [this, serial](int output) {
+          watch_output(output, serial);
+        });
     RunningCommand& started = place.take(std::move(command));
+    if (beside != nullptr) return running_.limit(started, started.begin + beside->time_limit);
     // Any thread may call it, also at once.
     started.on_stop.emplace(started.run.info().must_end,
                             [this, serial] { inbox_.put_overdue(serial); });
@@ -229,8 +276,13 @@ class Commands::Impl {
 
   void read_some(Serial serial) {
     RunningCommand* const command = running_.find(serial);
-    if (command == nullptr) return lingering_.read_some(serial);
-    reader_.read_some(command->child.output, &command->tail, command->run.info());
+    if (command == nullptr) {
+      lingering_.read_some(serial);
+      lingering_beside_.read_some(serial);
+      return;
+    }
+    OutputReader& reader = command->is_beside ? reader_beside_ : reader_;
+    reader.read_some(command->child.output, &command->tail, command->run.info());
   }
 
   void reap() {
@@ -248,9 +300,11 @@ class Commands::Impl {
     if (command.has_leftovers) remember_leftovers(command.child.process);
     starter_.record_end(command);
     Descriptor& output = command.child.output;
-    reader_.read_rest(output, &command.tail, command.run.info());
+    OutputReader& reader = command.is_beside ? reader_beside_ : reader_;
+    reader.read_rest(output, &command.tail, command.run.info());
     if (output.is_open()) {
-      lingering_.keep(command.serial, std::move(output), command.run.info());
+      LingeringOutput& lingering = command.is_beside ? lingering_beside_ : lingering_;
+      lingering.keep(command.serial, std::move(output), command.run.info());
     }
     finish_now(command);
   }
@@ -283,6 +337,8 @@ class Commands::Impl {
   // Only the thread uses these.
   OutputReader reader_;
   LingeringOutput lingering_;
+  OutputReader reader_beside_;
+  LingeringOutput lingering_beside_;
   RunningCommands running_;
   Serial last_serial_ = death_serial;
   bool more_ = false;  // there may be orders left that could be started
@@ -297,8 +353,18 @@ Commands::~Commands() = default;
 Callback Commands::callback(Command command, std::shared_ptr<const UserAccount> account) {
   auto shared = std::make_shared<const Command>(std::move(command));
   return PromptCallback::make([impl = impl_.get(), shared, account = std::move(account)](Run run) {
-    impl->inbox().put({.command = shared, .account = account, .run = std::move(run)});
+    impl->put({.command = shared, .account = account, .run = std::move(run)});
   });
+}
+
+void Commands::run_beside(Run run,
+                          Command command,
+                          Beside beside,
+                          std::shared_ptr<const UserAccount> account) {
+  impl_->inbox().put({.command = std::make_shared<const Command>(std::move(command)),
+                      .account = std::move(account),
+                      .run = std::move(run),
+                      .beside = std::make_unique<const Beside>(std::move(beside))});
 }
 
 void Commands::open() {

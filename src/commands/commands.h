@@ -8,6 +8,7 @@
 
 #include <dutiful/run.h>
 
+#include "commands/beside.h"
 #include "commands/command.h"
 #include "commands/command_result.h"
 #include "commands/user_account.h"
@@ -23,9 +24,11 @@ struct CommandOptions {
   Duration death_max{5'000};         // how long a killed process group may take to die
   std::size_t output_max = 8192;     // bytes of output in a result
   // The thread that serves all commands calls these, so they should return quickly. Exceptions are
-  // ignored.
+  // ignored, except that the run is lost if on_end throws.
   std::function<void(const RunInfo&, std::string_view)> on_output{};  // all output, as it arrives
   std::function<void(CommandResult)> on_end{};                        // before the run is settled
+  // A run of a task has no on_end, because memory ran out. Called by any thread; must not throw.
+  std::function<void()> on_lost{};
   std::function<void(const RunInfo&)> on_output_end{};  // of processes in the background
 };
 
@@ -58,13 +61,21 @@ class Commands {
   [[nodiscard]] Callback callback(Command command,
                                   std::shared_ptr<const UserAccount> account = nullptr);
 
+  // Runs a command beside the tasks, from any thread. Its `run` is not one of a scheduler: it is
+  // settled when the command has ended or could not be started. The stop tokens of the run are
+  // ignored. Commands of tasks are started first. If memory runs out, throws, and the run fails.
+  void run_beside(Run run,
+                  Command command,
+                  Beside beside,
+                  std::shared_ptr<const UserAccount> account = nullptr);
+
   // Before this, runs are accepted but not started.
   void open();
 
   // Asks all running commands to stop. Runs that are not started yet fail.
   void end_all();
 
-  // Whether commands run or wait to be started.
+  // Whether commands run or wait to be started. A command whose run is settled is neither.
   [[nodiscard]] bool are_any() const;
 
   // Whether a process group still exists that its run did not wait for.

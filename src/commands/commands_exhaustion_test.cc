@@ -3,6 +3,7 @@
 #include <condition_variable>
 #include <mutex>
 #include <optional>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -43,18 +44,27 @@ TEST(Commands, that_get_no_memory_succeed_or_fail_and_none_is_lost) {
   int failed = 0;
   for (std::uint64_t n = 1;; ++n) {
     SCOPED_TRACE(n);
-    Commands commands{{}};
+    int reported = 0;
+    std::optional<Commands> commands;
+    commands.emplace(CommandOptions{.on_end =
+                                        [&](const CommandResult& result) {
+                                          const std::vector<char> copy(100 + result.output.size());
+                                          ++reported;
+                                        },
+                                    .on_lost = [&] { ++reported; }});
     const auto ending = std::make_shared<Ending>();
     const std::string script = "echo a line that is too long for a short string";
-    commands.callback({.arguments = {"/bin/sh", "-c", script}})(dutiful::Run{
+    commands->callback({.arguments = {"/bin/sh", "-c", script}})(dutiful::Run{
         run_info_of("a task with a name that is too long for a short string"), ending});
 
     fail_allocation(n);
-    commands.open();
+    commands->open();
     const Outcome outcome = ending->wait();
     const bool was_hit = allocation_failed();
     fail_allocation(0);
+    commands.reset();  // a run that is lost may be reported just after its end
 
+    EXPECT_EQ(reported, 1);
     (outcome == Outcome::success ? succeeded : failed) += 1;
     if (!was_hit) {
       EXPECT_EQ(outcome, Outcome::success);
@@ -63,6 +73,51 @@ TEST(Commands, that_get_no_memory_succeed_or_fail_and_none_is_lost) {
   }
   EXPECT_GT(failed, 10);    // the allocations before the command runs
   EXPECT_GT(succeeded, 1);  // those after it
+}
+
+TEST(Commands, that_cannot_even_wait_are_reported_as_lost) {
+  int lost = 0;
+  int refused = 0;
+  Commands commands{{.on_lost = [&] { ++lost; }}};  // never open, so that all runs wait
+  const Callback callback = commands.callback({.arguments = {"/bin/true"}});
+  for (int i = 0; i < 20; ++i) {
+    const auto ending = std::make_shared<Ending>();
+    dutiful::Run run{run_info_of("a"), ending};
+    fail_allocation(1);
+    callback(std::move(run));
+    const bool was_hit = allocation_failed();
+    fail_allocation(0);
+    if (!was_hit) continue;
+    ++refused;
+    EXPECT_EQ(ending->wait(), Outcome::failure);
+  }
+  EXPECT_GT(refused, 0);
+  EXPECT_EQ(lost, refused);
+}
+
+TEST(Commands, beside_the_tasks_end_without_memory_too) {
+  const SpareAllocations ours;
+  for (std::uint64_t n = 1;; ++n) {
+    SCOPED_TRACE(n);
+    Commands commands{{}};
+    const auto ending = std::make_shared<Ending>();
+    commands.run_beside(
+        dutiful::Run{run_info_of("a task with a name that is too long for a short string"), ending},
+        {.arguments = {"/bin/sh", "-c", "test $(cat) = input"}},
+        {.variables = {{"A", "a value that is too long for a short string"}},
+         .input = "input",
+         .time_limit = std::chrono::hours{1}});
+
+    fail_allocation(n);
+    commands.open();
+    const Outcome outcome = ending->wait();
+    const bool was_hit = allocation_failed();
+    fail_allocation(0);
+
+    if (was_hit) continue;
+    EXPECT_EQ(outcome, Outcome::success);
+    return;
+  }
 }
 
 }  // namespace

@@ -51,6 +51,12 @@ RunningCommand* RunningCommands::find(Serial serial) noexcept {
   return found == commands_.end() ? nullptr : found->second.get();
 }
 
+void RunningCommands::limit(RunningCommand& command, Time deadline) noexcept {
+  if (command.stage == RunningCommand::Stage::running) {
+    enter(RunningCommand::Stage::running, deadline, command);
+  }
+}
+
 void RunningCommands::terminate(RunningCommand& command, Time now) {
   if (command.stage != RunningCommand::Stage::running) return;
   kill(-command.child.process, SIGTERM);
@@ -69,6 +75,7 @@ void RunningCommands::on_death(pid_t process, int status, const rusage& usage) {
   RunningCommand& command = *commands_.at(found->second);
   by_process_.erase(found);
   command.is_reaped = true;
+  command.result.process = process;
   record_end(command.result, status, usage);
   if (command.stage == RunningCommand::Stage::running || is_group_gone(process)) {
     end(command.serial);
@@ -86,6 +93,11 @@ void RunningCommands::end_dead_groups() {
 void RunningCommands::enforce_deadlines(Time now) {
   while (!deadlines_.empty() && deadlines_.begin()->first <= now) {
     RunningCommand& command = *commands_.at(deadlines_.begin()->second);
+    if (command.stage == RunningCommand::Stage::running) {
+      command.result.past_time_limit = true;
+      terminate(command, now);
+      continue;
+    }
     if (command.stage == RunningCommand::Stage::terminating) {
       kill(-command.child.process, SIGKILL);
     } else if (command.is_reaped) {

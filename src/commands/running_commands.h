@@ -17,6 +17,7 @@
 #include <dutiful/run.h>
 
 #include "commands/command_result.h"
+#include "commands/live_count.h"
 #include "commands/output_tail.h"
 #include "commands/spawn.h"
 #include "leftovers/journal_line.h"
@@ -35,17 +36,19 @@ struct RunningCommand {
     killed,       // its group got SIGKILL
   };
 
-  RunningCommand(Serial number, Run taken, std::size_t output_max)
-      : serial(number), run(std::move(taken)), tail(output_max) {
+  RunningCommand(Serial number, Run taken, std::size_t output_max, LiveCount::Member member = {})
+      : serial(number), run(std::move(taken)), counted(std::move(member)), tail(output_max) {
     result.run = run.info();
   }
 
   Serial serial;
   Run run;
+  LiveCount::Member counted;  // leaves before the run is settled, so it is destroyed before it
   OutputTail tail;
   Child child{};
   JournalLine line{};
   Time begin{};
+  bool is_beside = false;  // it is not the command of a task
   Stage stage = Stage::running;
   Time deadline = never;       // of the stage
   bool is_reaped = false;      // the command itself has ended
@@ -96,6 +99,8 @@ class RunningCommands {
     for (auto& [serial, command] : commands_) visit(*command);
   }
 
+  // Asks it to stop at that time, as past its time limit. For a command that just runs.
+  void limit(RunningCommand& command, Time deadline) noexcept;
   // Asks it to stop, once.
   void terminate(RunningCommand& command, Time now);
   // Kills every group, and waits for none.
@@ -119,7 +124,8 @@ class RunningCommands {
   const Options options_;
   std::unordered_map<Serial, std::unique_ptr<RunningCommand>> commands_;
   std::unordered_map<pid_t, Serial> by_process_;  // those that are not reaped
-  std::set<std::pair<Time, Serial>> deadlines_;   // of all; `never` while a command just runs
+  // Of all; `never` while a command just runs and has no limit.
+  std::set<std::pair<Time, Serial>> deadlines_;
 };
 
 // Whether no process of the group exists.

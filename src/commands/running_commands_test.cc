@@ -58,6 +58,23 @@ class RunningTest : public testing::Test {
        }}};
 };
 
+TEST_F(RunningTest, asks_a_command_to_stop_at_its_limit) {
+  RunningCommand& command = start("echo up; sleep 1000");
+  await_line(command);
+  running.limit(command, begin + 1min);
+  EXPECT_EQ(running.next_deadline(), begin + 1min);
+  running.enforce_deadlines(begin + 59s);
+  EXPECT_EQ(command.stage, Stage::running);
+  running.enforce_deadlines(begin + 1min);
+  EXPECT_EQ(command.stage, Stage::terminating);
+  EXPECT_EQ(running.next_deadline(), begin + 1min + 10s);
+  for (reap(command.child.process); ended.empty(); running.end_dead_groups()) {
+    reap(-1);  // the sleep, which may outlive the shell
+  }
+  EXPECT_TRUE(ended[0]->result.past_time_limit);
+  EXPECT_EQ(ended[0]->result.signal, SIGTERM);
+}
+
 TEST_F(RunningTest, run_ends_with_its_command) {
   const RunningCommand& command = start("exit 3");
   EXPECT_EQ(running.find(command.serial), &command);

@@ -203,8 +203,9 @@ Child Spawner::spawn(const Command& command,
                      Environment environment,
                      const JournalLine& line,
                      const UserAccount* account,
-                     const Prepare& prepare) {
-  ChildSetup setup{.input = null_.get(), .limit = limit_, .line = line};
+                     const Prepare& prepare,
+                     int input) {
+  ChildSetup setup{.input = input < 0 ? null_.get() : input, .limit = limit_, .line = line};
   setup.account = account != nullptr ? *account : account_of(command);
   if (setup.account) {
     for (const auto& [name, value] : Environment{

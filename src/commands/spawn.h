@@ -31,8 +31,9 @@ struct Child {
 // called before anything is opened. Throws std::system_error.
 void fill_standard_descriptors();
 
-// The child has no terminal, /dev/null as its input, no descriptors but the standard three, no
-// signal blocked or ignored, and the limit of descriptors that the daemon was started with.
+// The child has no terminal, /dev/null as its input unless it is given one, no descriptors but the
+// standard three, no signal blocked or ignored, and the limit of descriptors that the daemon was
+// started with.
 //
 // One clone() that shares the memory until the exec, as in posix_spawn(), so its cost does not grow
 // with the daemon. posix_spawn() itself cannot change the user, and does not report which step
@@ -50,12 +51,14 @@ class Spawner {
   // The child enters itself in the journal before it does anything else, so the journal has every
   // command that runs, whenever the daemon is killed. The user is looked up unless the account is
   // given. `prepare` gets the output before there is a process; if it throws, nothing is started.
+  // `input` is an open descriptor, or -1 for /dev/null.
   using Prepare = std::function<void(int output)>;
   [[nodiscard]] Child spawn(const Command& command,
                             Environment environment,
                             const JournalLine& line = {},
                             const UserAccount* account = nullptr,
-                            const Prepare& prepare = {});
+                            const Prepare& prepare = {},
+                            int input = -1);
 
  private:
   Descriptor null_;

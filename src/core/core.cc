@@ -5,7 +5,10 @@
 #include <optional>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 
+#include "account/bookkeeper.h"
+#include "core/ends.h"
 #include "core/make_room.h"
 
 namespace dutiful {
@@ -48,7 +51,7 @@ void Core::apply(const Plan& plan, Instant now) {
     task.registered = false;
     task.delivered_due = no_instant;
     task.queued_since = no_instant;
-    if (task.progress.state == TaskState::running) {
+    if (task.progress.state == TaskState::running && !task.elsewhere) {
       running.emplace(task.name, id);
     } else {
       task.in_use = false;
@@ -94,11 +97,13 @@ void Core::apply(const Plan& plan, Instant now) {
     task = Task{.name = planned.config.name,
                 .retry_delay = planned.config.retry_delay,
                 .progress = progress,
+                .account = planned.account,
                 .registration = planned.config.registration,
                 .schedule = place->second,
                 .rank = rank,
                 .registered = true,
-                .in_use = true};
+                .in_use = true,
+                .elsewhere = planned.runs_elsewhere && known == running.end()};
     schedules_.add_task(task.schedule, id, rank);
 
     Due& due = due_of[task.schedule];
@@ -126,22 +131,33 @@ void Core::end(TaskId id, Outcome outcome, Instant now) {
   ready_.make_room();
   make_room(free_);
   Task& task = tasks_[id];
-  --running_;
   if (outcome == Outcome::success) {
-    task.progress.state = TaskState::awaiting_run;
-    task.progress.last_success = now;
+    succeed(task.progress, now);
   } else {
-    task.progress.state = TaskState::awaiting_retry;
-    task.progress.last_failure = now;
-    task.progress.retry_at = later(now, task.retry_delay);
+    fail(task.progress, now, task.retry_delay);
   }
-  if (!task.registered) {
-    task.in_use = false;
-    free_.push_back(id);
-    return;
-  }
+  leave_run(id);
+  if (!task.registered) return;
   if (outcome == Outcome::failure) await_retry(id);
   make_ready(id, now);  // a pulse that came during the run is owed now (K3)
+}
+
+void Core::interrupt(TaskId id, Instant now) {
+  ready_.make_room();
+  make_room(free_);
+  Task& task = tasks_[id];
+  dutiful::interrupt(task.progress);
+  leave_run(id);
+  make_ready(id, now);
+}
+
+// The task does not run any more. If it is not registered, its number is free.
+void Core::leave_run(TaskId id) {
+  Task& task = tasks_[id];
+  if (!std::exchange(task.elsewhere, false)) --running_;
+  if (task.registered) return;
+  task.in_use = false;
+  free_.push_back(id);
 }
 
 void Core::postpone_end(TaskId id, Instant now) {
@@ -153,9 +169,12 @@ void Core::postpone_end(TaskId id, Instant now) {
     return;
   }
   --awaiting_retry_;
-  task.progress.last_failure = now;
-  task.progress.retry_at = later(now, task.retry_delay);
+  fail(task.progress, now, task.retry_delay);
   await_retry(id);
+}
+
+void Core::postpone_start(TaskId id, Instant now) noexcept {
+  count_start_from(tasks_[id].progress, now);
 }
 
 void Core::follow_clock(Instant now, std::vector<ClockCorrection>& corrections) {
@@ -169,7 +188,10 @@ void Core::follow_clock(Instant now, std::vector<ClockCorrection>& corrections) 
     Task& task = tasks_[id];
     if (!task.registered) continue;
     const Instant persisted = correct_clock(task.progress, now);
-    if (persisted != no_instant) corrections.push_back({id, persisted});
+    if (persisted != no_instant) {
+      corrections.push_back({id, persisted});
+      count_again(task.account, schedules_.calendar(), cron(task), now, persisted);
+    }
     // A pulse that only the previous clock had reached will come again.
     if (task.delivered_due > now) task.delivered_due = no_instant;
   }
@@ -244,7 +266,8 @@ StoredState Core::stored() const {
                                          .retry_delay = task.retry_delay,
                                          .registration = task.registration},
                               .progress = task.progress,
-                              .scheduler = {}});
+                              .scheduler = {},
+                              .account = task.account});
   }
   return stored;
 }
@@ -261,6 +284,12 @@ void Core::deliver(const Schedules::Delivery& delivery, Instant now) {
   Task& task = tasks_[delivery.task];
   // Also while the task runs: it is owed a run when that one ends (K3).
   task.delivered_due = earliest_due(task, delivery.pulse);
+  if (task.delivered_due == no_instant && task.progress.served_until < latest_) {
+    // The pulse is served, but it stands for all that have come. The clock was behind the record
+    // and has jumped ahead, or a start served the pulse while it was under delivery.
+    const auto next = schedules_.calendar().find_next(cron(task), task.progress.served_until);
+    if (next && *next <= latest_) task.delivered_due = *next;
+  }
   make_ready(delivery.task, now);
 }
 

@@ -64,9 +64,12 @@ class Core {
   // The rows of the applied tasks in the store, in the plan's order.
   void place(const std::vector<std::int64_t>& rows) noexcept;
 
-  // A run has ended. Requires that the task runs. If memory runs out, nothing changes; the same
-  // holds for start_due(). undo() needs no memory.
+  // A run has ended, here or elsewhere. Requires that the task runs. If memory runs out, nothing
+  // changes; the same holds for interrupt() and start_due(). undo() needs no memory.
   void end(TaskId id, Outcome outcome, Instant now);
+  // A run has ended without a result, for example because its member has died. The task is started
+  // again at once (K2, orphan).
+  void interrupt(TaskId id, Instant now);
 
   // The end of a run could not be recorded, and is about to be recorded now, which is when it
   // counts from (K5, H5). Requires that the task has not been started since.
@@ -80,6 +83,10 @@ class Core {
   // (X1).
   [[nodiscard]] std::vector<Start> start_due(Instant now, std::size_t limit = ~std::size_t{0});
 
+  // A start was recorded only at `now`, which is when it counts from: it serves every pulse up to
+  // then (K3). Requires that the task runs since.
+  void postpone_start(TaskId id, Instant now) noexcept;
+
   // Takes back starts that could not be made durable. Their obligations are pending again. Their
   // fences are not used again: the failed transaction may have reached the disk (P8).
   void undo(const std::vector<Start>& starts) noexcept;
@@ -92,11 +99,13 @@ class Core {
     std::string name;
     Duration retry_delay{};
     TaskProgress progress;
+    Account account{};
     std::uint32_t registration = 0;  // its place in the list that registered it
     Schedules::Number schedule = 0;  // while it is registered
     std::uint32_t rank = 0;          // the place of the name in byte order
     bool registered = false;
-    bool in_use = false;  // registered or running
+    bool in_use = false;     // registered or running here
+    bool elsewhere = false;  // it runs, but not here: the run does not count for max_concurrent
     std::int64_t row = PlannedTask::no_row;
     // The earliest unserved pulse that was delivered to it. Set by deliver(), apply() and
     // undo(). Everything else asks due_since(), which also knows a pulse on its way to the task.
@@ -104,7 +113,17 @@ class Core {
     Instant queued_since = no_instant;  // the key of its entry in ready_; no_instant: none
   };
   [[nodiscard]] const Task& task(TaskId id) const { return tasks_[id]; }
+  [[nodiscard]] TaskId id_of(const Task& task) const {
+    return static_cast<TaskId>(&task - tasks_.data());
+  }
   [[nodiscard]] std::size_t running() const { return running_; }
+  // Whether tasks wait because as many run as may run at once (X1).
+  [[nodiscard]] bool is_limited() const {
+    return at_capacity() && (!ready_.empty() || schedules_.is_delivering());
+  }
+  // The account of a task after a start. The core only keeps it.
+  void set_account(TaskId id, const Account& account) noexcept { tasks_[id].account = account; }
+  [[nodiscard]] const Schedules& schedules() const { return schedules_; }
   // Of a registered task.
   [[nodiscard]] const CronExpression& cron(const Task& task) const {
     return schedules_.cron(task.schedule);
@@ -163,6 +182,7 @@ class Core {
   void make_ready(TaskId id, Instant now);
   void await_retry(TaskId id);
   [[nodiscard]] Start start(TaskId id, Instant now);
+  void leave_run(TaskId id);
 
   std::size_t max_concurrent_;
   std::vector<Task> tasks_;
@@ -171,7 +191,7 @@ class Core {
   EntryQueue retries_;  // stale if the task's retry_at is another
   EntryQueue ready_;    // stale if the task's queued_since is another
   std::size_t awaiting_retry_ = 0;
-  std::size_t running_ = 0;
+  std::size_t running_ = 0;      // here
   Instant latest_ = no_instant;  // the latest `now` since the clock was last corrected
   std::uint64_t fence_ = 0;      // of the newest start
 };

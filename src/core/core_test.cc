@@ -232,5 +232,117 @@ TEST(Core, starts_the_same_tasks_in_the_same_order_as_a_full_scan) {
   EXPECT_GT(runs, 80'000U);
 }
 
+// K3, T7: a core begins with a record that is ahead of its clock by less than a correction, and the
+// clock then jumps ahead. The oldest pulse is served, and those after the record are not.
+TEST(Core, owes_the_pulses_after_a_record_that_was_ahead_of_the_clock) {
+  const Calendar calendar{Zone::utc()};
+  const TaskConfig config{.name = "a", .cron = "0 * * * *", .retry_delay = 1min};
+  StoredState stored;
+  stored.records.push_back({.config = config,
+                            .progress = {.attempt = 1,
+                                         .fence = 1,
+                                         .pulse = at("2025-03-03T12:00:00Z"),
+                                         .first_coming = at("2025-03-03T10:30:00Z"),
+                                         .served_until = at("2025-03-03T12:10:00Z"),
+                                         .last_attempt = at("2025-03-03T12:10:00Z"),
+                                         .last_success = at("2025-03-03T12:10:00Z")},
+                            .scheduler = {}});
+  const Instant behind = at("2025-03-03T11:30:00Z");
+  Core core{calendar, 0};
+  core.apply(
+      make_plan({config}, std::move(stored), behind, calendar, Override::keep_history, Runs::go_on),
+      behind);
+  EXPECT_TRUE(core.start_due(behind).empty());
+  const auto starts = core.start_due(at("2025-03-03T15:30:00Z"));
+  ASSERT_EQ(starts.size(), 1);
+  EXPECT_EQ(starts[0].pulse, at("2025-03-03T13:00:00Z"));
+}
+
+// A core with one task that pulses every minute, which another member of a cluster may run.
+struct Shared {
+  explicit Shared(TaskProgress progress, bool elsewhere, std::size_t at_once = 1)
+      : core(Calendar{Zone::utc()}, at_once) {
+    Plan plan;
+    plan.fence = progress.fence;
+    for (const char* name : {"a", "b"}) {
+      plan.tasks.push_back({.config = {.name = name, .cron = "* * * * *", .retry_delay = 5s},
+                            .schedule = CronExpression::parse("* * * * *"),
+                            .progress = progress,
+                            .classification = Classification::preserved,
+                            .runs_elsewhere = elsewhere});
+      progress = {.first_coming = begin, .served_until = begin};
+      elsewhere = false;
+    }
+    core.apply(plan, begin);
+  }
+  static constexpr Instant begin = std::chrono::sys_days{std::chrono::year{2026} / 1 / 1};
+
+  [[nodiscard]] std::vector<std::string> start(Instant now) {
+    std::vector<std::string> names;
+    for (const Start& start : core.start_due(now)) names.push_back(start.name);
+    return names;
+  }
+  Core core;
+};
+
+const TaskProgress running{.state = TaskState::running,
+                           .attempt = 1,
+                           .fence = 7,
+                           .pulse = Shared::begin,
+                           .first_coming = Shared::begin,
+                           .served_until = Shared::begin,
+                           .last_attempt = Shared::begin};
+
+// N1: X1 is per member.
+TEST(Core, gives_a_run_elsewhere_no_place_of_its_own) {
+  Shared shared{running, true};
+
+  EXPECT_EQ(shared.core.running(), 0U);
+  EXPECT_EQ(shared.start(Shared::begin + 1min), std::vector<std::string>{"b"});
+  EXPECT_EQ(shared.core.running(), 1U);
+
+  shared.core.end(0, Outcome::success, Shared::begin + 61s);
+  EXPECT_EQ(shared.core.running(), 1U);  // b
+}
+
+// N7: its end is recorded as ever; K3: a pulse during the run stays owed.
+TEST(Core, owes_the_pulses_during_a_run_elsewhere) {
+  Shared shared{running, true, 0};
+  EXPECT_EQ(shared.start(Shared::begin + 1min), std::vector<std::string>{"b"});
+
+  shared.core.end(0, Outcome::failure, Shared::begin + 61s);
+  EXPECT_EQ(shared.start(Shared::begin + 61s), std::vector<std::string>{"a"});
+}
+
+// N6: what ran on a member that died is restarted, with a fence of its own (P8).
+TEST(Core, restarts_a_run_that_was_interrupted) {
+  Shared shared{running, true, 0};
+
+  shared.core.interrupt(0, Shared::begin + 10s);
+  const auto starts = shared.core.start_due(Shared::begin + 10s);
+
+  ASSERT_EQ(starts.size(), 1U);
+  EXPECT_EQ(starts[0].reason, Reason::orphan);
+  EXPECT_EQ(starts[0].attempt, 2U);
+  EXPECT_GT(starts[0].fence, 7U);
+  EXPECT_EQ(starts[0].pulse, Shared::begin);
+}
+
+// K3: a start that takes long to be recorded serves the pulses up to then.
+TEST(Core, counts_a_start_from_when_it_is_recorded) {
+  Shared shared{{.first_coming = Shared::begin, .served_until = Shared::begin}, false, 0};
+  const auto starts = shared.core.start_due(Shared::begin + 1min);
+  ASSERT_EQ(starts.size(), 2U);
+
+  for (const Start& start : starts) {
+    shared.core.postpone_start(start.task, Shared::begin + 2min + 3s);
+    shared.core.end(start.task, Outcome::success, Shared::begin + 2min + 4s);
+  }
+
+  EXPECT_TRUE(shared.start(Shared::begin + 2min + 4s).empty());
+  EXPECT_EQ(shared.core.task(0).progress.last_attempt, Shared::begin + 2min + 3s);
+  EXPECT_EQ(shared.start(Shared::begin + 3min).size(), 2U);
+}
+
 }  // namespace
 }  // namespace dutiful

@@ -109,7 +109,9 @@ std::vector<ErrorField> StateHeldError::fields() const {
 }
 
 std::vector<ErrorField> StoreError::fields() const {
-  return {{"state", state_}, {"reason", reason_}};
+  std::vector<ErrorField> fields{{"state", state_}, {"reason", reason_}};
+  if (in_doubt()) fields.emplace_back("inDoubt", std::int64_t{1});
+  return fields;
 }
 
 std::vector<ErrorField> ClockError::fields() const {

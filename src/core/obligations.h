@@ -2,10 +2,15 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
 
 #include "core/task.h"
 
 namespace dutiful {
+
+// A working scheduler starts what is due within this. A task that is owed a run for longer is
+// overdue.
+inline constexpr std::chrono::seconds punctual{1};
 
 // The pending obligations of a task that does not run, each with the instant at which it arose;
 // no_instant: it is not pending.

@@ -5,32 +5,39 @@
 #include <string_view>
 #include <utility>
 
+#include "account/bookkeeper.h"
 #include "core/by_name.h"
+#include "core/ends.h"
 
 namespace dutiful {
 namespace {
 
-// Whether the civil minute that contains `now` is a pulse of the schedule (RULES K2, boot).
-bool pulses_in_this_minute(const CronExpression& schedule, Instant now, const Calendar& calendar) {
-  const auto previous = calendar.find_previous(schedule, now);
-  if (!previous) return false;
+// The civil minute that contains `now`, if it is a pulse of the schedule (RULES K2, boot).
+std::optional<Instant> pulse_of_this_minute(const CronExpression& schedule,
+                                            Instant now,
+                                            const Calendar& calendar) {
   const Duration local = now.time_since_epoch() + calendar.zone().offset_at(now);
   const Duration since_minute = local - std::chrono::floor<std::chrono::minutes>(local);
-  return *previous == now - since_minute;
+  const auto previous = calendar.find_previous(schedule, now);
+  return previous == now - since_minute ? previous : std::nullopt;
 }
 
 // A parsed expression at one instant. Consecutive tasks often have the same expression.
 struct Timing {
   explicit Timing(const std::string& cron) : text(cron), schedule(CronExpression::parse(cron)) {}
 
-  [[nodiscard]] TaskProgress first_coming(Instant now, const Calendar& calendar) {
-    if (!pulses_now) pulses_now = pulses_in_this_minute(schedule, now, calendar);
-    return {.boot_pending = *pulses_now, .first_coming = now, .served_until = now};
+  // The task is registered for the first time.
+  void introduce(PlannedTask& task, Instant now, const Calendar& calendar) {
+    if (!is_pulse_known) pulse = pulse_of_this_minute(schedule, now, calendar);
+    is_pulse_known = true;
+    task.progress = {.boot_pending = pulse.has_value(), .first_coming = now, .served_until = now};
+    task.account = {.from = pulse.value_or(now)};
   }
 
   std::string text;
   CronExpression schedule;
-  std::optional<bool> pulses_now{};
+  std::optional<Instant> pulse{};  // the one of this minute
+  bool is_pulse_known = false;
 };
 
 }  // namespace
@@ -86,16 +93,18 @@ Plan make_plan(std::vector<TaskConfig> list,
     TaskRecord* const record = next_record == record_order.end() ? nullptr : &records[*next_record];
     const bool known = record != nullptr && record->config.name == task.config.name;
     if (!known) {
-      task.progress = timing->first_coming(now, calendar);
+      timing->introduce(task, now, calendar);
     } else {
       task.row = record->row;
       task.progress = record->progress;
+      task.account = record->account;
       task.classification =
           record->config == task.config ? Classification::preserved : Classification::overridden;
       const bool was_running = record->progress.state == TaskState::running;
       if (task.classification == Classification::overridden &&
           override == Override::reset_history) {
-        task.progress = timing->first_coming(now, calendar);
+        timing->introduce(task, now, calendar);
+        task.forgets_account = true;
         // Keys that were used by a clock that was ahead must not be used again (P8).
         task.progress.recurs_until = record->progress.recurs_until;
         if (record->progress.pulse > now) {
@@ -104,14 +113,20 @@ Plan make_plan(std::vector<TaskConfig> list,
         if (was_running && runs == Runs::go_on) keep_running(task.progress, record->progress);
       } else if (was_running && runs == Runs::are_interrupted) {
         task.orphaned = true;
-        task.progress.state = TaskState::awaiting_run;
-        task.progress.orphan_pending = true;
+        interrupt(task.progress);
       }
     }
 
+    // The state of an earlier version has no account.
+    if (task.account.from == no_instant && task.progress.served_until != no_instant) {
+      task.account.from = later(task.progress.served_until, Duration{1});
+    }
     task.corrected_from = correct_clock(task.progress, now);
+    if (task.corrected_from != no_instant) {
+      count_again(task.account, calendar, task.schedule, now, task.corrected_from);
+    }
     if (known) {
-      task.changed = task.progress != record->progress;
+      task.changed = task.progress != record->progress || task.forgets_account;
       if (task.orphaned || task.classification == Classification::overridden) {
         task.before = std::make_unique<const TaskRecord>(std::move(*record));
       }

@@ -7,6 +7,7 @@
 
 #include <dutiful/calendar.h>
 
+#include "account/account.h"
 #include "core/policies.h"
 #include "core/task.h"
 
@@ -17,7 +18,8 @@ struct TaskRecord {
   std::int64_t row = 0;
   TaskConfig config;
   TaskProgress progress;
-  std::string scheduler;  // the identifier of the last scheduler that wrote it (P5)
+  std::string scheduler{};  // the identifier of the last scheduler that wrote it (P5)
+  Account account{};
 
   friend bool operator==(const TaskRecord&, const TaskRecord&) = default;
 };
@@ -42,9 +44,12 @@ struct PlannedTask {
   TaskProgress progress;
   Classification classification;
   bool orphaned = false;  // its run was interrupted, so it is restarted at once
-  bool changed = true;    // the progress differs from that of its record
+  bool changed = true;    // the progress or the account differs from that of its record
   // Its served_until by a clock that has been corrected since (T7); no_instant: not corrected.
   Instant corrected_from = no_instant;
+  Account account{};
+  bool runs_elsewhere = false;                 // it runs, on another member of a cluster
+  bool forgets_account = false;                // the record has an account that is forgotten
   std::int64_t row = no_row;                   // of the record that it continues
   std::unique_ptr<const TaskRecord> before{};  // that record, if it is overridden or orphaned
 };

@@ -9,15 +9,9 @@
 #include <dutiful/time.h>
 
 #include "time/clock_range.h"
+#include "time/no_instant.h"
 
 namespace dutiful {
-
-// Stands for an instant that did not happen or is not going to.
-inline constexpr Instant no_instant = Instant::min();
-
-[[nodiscard]] constexpr std::optional<Instant> happened(Instant instant) {
-  return instant == no_instant ? std::nullopt : std::optional{instant};
-}
 
 // How a task is registered. Compared by the exact text (RULES P3).
 struct TaskConfig {

@@ -10,6 +10,8 @@
 #include <dutiful/time.h>
 
 #include "daemon/log_format.h"
+#include "daemon/retention.h"
+#include "daemon/web.h"
 #include "tasks/task_file.h"
 
 namespace dutiful {
@@ -25,7 +27,8 @@ struct DaemonOptions {
   std::optional<Duration> grace{};  // for commands to finish after a stop request; none: no limit
   Duration kill_grace{10'000};      // between SIGTERM and SIGKILL
   std::size_t max_concurrent = 64;  // commands that run at the same time; 0: no limit
-  std::size_t history = 100;        // runs kept per task
+  Retention history{};
+  WebOptions web{};
   LogFormat log = LogFormat::json;
   std::string trace{};   // the file that the trace is appended to; empty: no trace
   bool verify = false;   // check the trace while it is written

@@ -1,6 +1,7 @@
 #include "daemon/event_log.h"
 
 #include <utility>
+#include <variant>
 
 #include <unistd.h>
 
@@ -19,12 +20,21 @@ EventLog::EventLog(Options options)
       startup_([this](std::string line) { log_.write(std::move(line)); }) {}
 
 void EventLog::add(const TypedEvent& event) {
-  if (is_wanted(event)) startup_.add(event, line_of(event));
+  if (options_.observe) options_.observe(event);
+  if (is_wanted(event) && !is_repeated(event)) startup_.add(event, line_of(event));
+}
+
+// Whether the same text appears on the same terminal, as the error with which the program exits.
+bool EventLog::is_repeated(const TypedEvent& event) {
+  return std::holds_alternative<event::SchedulerInitializationFailed>(event.what) &&
+         options_.format == LogFormat::human && isatty(STDOUT_FILENO) != 0 &&
+         isatty(STDERR_FILENO) != 0 && !startup_.is_released();
 }
 
 void EventLog::report(event::Any what) noexcept {
   best_effort([&] {
     const TypedEvent event{.at = options_.now(), .what = std::move(what)};
+    if (options_.observe) options_.observe(event);
     if (is_wanted(event)) log_.write(line_of(event));
   });
 }

@@ -23,17 +23,23 @@ class EventLog {
     bool verbose = false;  // also log DEBUG events
     Zone zone;
     std::function<Instant()> now{};
+    // Gets every event, also those that are not logged; called by any thread.
+    std::function<void(const TypedEvent&)> observe{};
   };
   explicit EventLog(Options options);
 
   // Logs an event of the scheduler. Until release_starts(), the first start and every event after
-  // it wait.
+  // it wait, and people at a terminal are not told why the start failed: the program does so on
+  // standard error.
   void add(const TypedEvent& event);
   void release_starts() { startup_.release(); }
 
   // Logs an event of the daemon itself, which happens now. It never waits. If memory runs out, the
   // line is lost.
   void report(event::Any what) noexcept;
+
+  // Since the beginning.
+  [[nodiscard]] std::size_t lines_lost() const noexcept { return log_.lost(); }
 
   // Logs a line of a command's output, unless too many are waiting already.
   void add_output(const std::string& task, std::string_view line);
@@ -43,6 +49,8 @@ class EventLog {
   [[nodiscard]] bool is_wanted(const TypedEvent& event) const {
     return options_.verbose || level_of(event) != Level::debug;
   }
+
+  [[nodiscard]] bool is_repeated(const TypedEvent& event);
 
   const Options options_;
   const Colour colour_;

@@ -104,8 +104,10 @@ class Sentences {
   std::string operator()(const event::TaskRunStarted& event) const {
     std::string text = "started, due " + time(event.scheduled);
     if (event.is_repeated_minute) text += " (for the second time: the clocks were set back)";
+    if (event.attempt > 1) text += " (attempt " + std::to_string(event.attempt) + ')';
     if (event.missed > 0) {
-      text += "; also covers " + counted(event.missed, "missed run", "missed runs");
+      text += "; also covers " + counted(event.missed, "missed run", "missed runs") +
+              why_missed(event.served);
     }
     return text;
   }
@@ -114,7 +116,7 @@ class Sentences {
   }
   std::string operator()(const event::TaskRunFailed& event) const {
     return "failed after " + duration_text(event.duration) + ": " + escape(event.error) +
-           (event.next_retry ? "; retry at " + time(*event.next_retry) : "");
+           which(event) + (event.next_retry ? "; retry at " + time(*event.next_retry) : "");
   }
   std::string operator()(const event::TaskRetryStarted& event) const {
     return "retry " + std::to_string(event.retries);
@@ -141,6 +143,10 @@ class Sentences {
   std::string operator()(const event::AccessRefused& event) const {
     return "access to " + escape(event.what) + " refused: " + escape(event.reason) + " (" +
            escape(event.who) + ')';
+  }
+  std::string operator()(const event::StoreCommitted& event) const {
+    return "recorded " + counted(event.tasks, "task", "tasks") + " in " +
+           duration_text(event.duration);
   }
   std::string operator()(const event::StoreFailed& event) const {
     return on_one_line(event.error) + next_try(event.next_try);
@@ -183,6 +189,17 @@ class Sentences {
   std::string operator()(const event::CommandsEnding& event) const {
     return "terminating the commands that still run: " + escape(event.reason);
   }
+  std::string operator()(const event::NotificationFailed& event) const {
+    return escape(event.notification) + " failed: " + on_one_line(event.error);
+  }
+  std::string operator()(const event::NotificationsDropped& event) const {
+    return counted(event.count, "notification", "notifications") +
+           " dropped: too many were waiting, or the daemon stopped";
+  }
+  std::string operator()(const event::FailureCountsFailed& event) const {
+    const std::string text = "cannot keep the failures in a row: " + on_one_line(event.error);
+    return event.next_try ? text + next_try(*event.next_try) : text;
+  }
   std::string operator()(const event::HistoryFailed& event) const {
     std::string text = on_one_line(event.error) + lost(event.lost);
     if (event.waiting > 0) {
@@ -193,6 +210,9 @@ class Sentences {
   std::string operator()(const event::HistoryRecovered& event) const {
     return "the history is writable again: " + counted(event.written, "run", "runs") + " written" +
            lost(event.lost);
+  }
+  std::string operator()(const event::Listening& event) const {
+    return "listening on " + escape(event.address);
   }
   std::string operator()(const event::LogLinesDropped& event) const {
     return counted(event.count, "line", "lines") + " dropped here: the log was not read in time";
@@ -207,6 +227,31 @@ class Sentences {
   }
   [[nodiscard]] std::string next_try(Instant instant) const {
     return "; next try at " + time(instant);
+  }
+  // " (5 while it was running, 2 while no daemon ran)"
+  static std::string why_missed(const PulseFates& served) {
+    std::string text;
+    const auto add = [&](std::int64_t pulses, const char* reason) {
+      if (pulses == 0) return;
+      text += (text.empty() ? " (" : ", ") + std::to_string(pulses) + ' ' + reason;
+    };
+    add(served.running, "while it was running");
+    add(served.down, "while no daemon ran");
+    add(served.asleep, "while the daemon was asleep or late");
+    add(served.limit, "while too many commands ran at once");
+    add(served.store, "while the state could not be written");
+    add(served.retry, "because the retry came first");
+    add(served.orphan, "because the restart came first");
+    return text.empty() ? "" : text + ')';
+  }
+  // " (attempt 2, process 4711)", as far as it says something.
+  static std::string which(const event::TaskRunFailed& event) {
+    std::string text;
+    if (event.attempt > 1) text = "attempt " + std::to_string(event.attempt);
+    if (event.process) {
+      text += (text.empty() ? "process " : ", process ") + std::to_string(*event.process);
+    }
+    return text.empty() ? "" : " (" + text + ')';
   }
   static std::string lost(std::int64_t count) {
     return count == 0 ? "" : "; " + counted(count, "run", "runs") + " lost";

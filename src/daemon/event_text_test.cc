@@ -37,6 +37,19 @@ TEST(EventText, shows_old_and_new_settings_of_a_task) {
             "retry (1 min 30 s instead of 1 min)");
 }
 
+TEST(EventText, says_what_became_of_notifications) {
+  EXPECT_EQ(text_of(event::NotificationFailed{
+                .task = "a\n", .notification = "on_failure", .error = "exit status 1: \\x1b"}),
+            "2025-07-01 10:00:00  a\\n  on_failure failed: exit status 1: \\x1b");
+  EXPECT_EQ(text_of(event::NotificationsDropped{1}),
+            "2025-07-01 10:00:00  dutiful  1 notification dropped: too many were waiting, or the "
+            "daemon stopped");
+  EXPECT_EQ(text_of(event::FailureCountsFailed{.error = "the disk is full",
+                                               .next_try = at("2025-07-01T10:00:30Z")}),
+            "2025-07-01 10:00:00  dutiful  cannot keep the failures in a row: the disk is full; "
+            "next try at 10:00:30");
+}
+
 TEST(EventText, names_the_place_of_a_warning) {
   event::TaskFileWarning warning{.file = "tasks.toml", .warning = "task \"a\" is never due"};
   EXPECT_EQ(text_of(warning),
@@ -59,9 +72,35 @@ TEST(EventText, is_in_local_time_and_shows_a_date_only_if_it_differs) {
       .task = "a", .scheduled = at("2025-06-30T22:00:00Z"), .actual = {}, .missed = 3};
   EXPECT_EQ(text_of(started, berlin),
             "2025-07-01 12:00:00  a  started, due 00:00:00; also covers 3 missed runs");
+  started.missed = 7;
+  started.served = {.run = 1, .running = 5, .down = 2};
+  EXPECT_EQ(text_of(started, berlin),
+            "2025-07-01 12:00:00  a  started, due 00:00:00; also covers 7 missed runs (5 while it "
+            "was running, 2 while no daemon ran)");
+  started.served = {};
   started.scheduled = at("2025-06-30T21:59:00Z");
   started.missed = 0;
   EXPECT_EQ(text_of(started, berlin), "2025-07-01 12:00:00  a  started, due 2025-06-30 23:59:00");
+}
+
+TEST(EventText, names_the_attempt_and_the_process_of_a_run) {
+  event::TaskRunFailed failed{.task = "a", .duration = 2s, .error = "exit status 3"};
+  EXPECT_EQ(text_of(failed), "2025-07-01 10:00:00  a  failed after 2.0 s: exit status 3");
+  failed.process = 4711;
+  EXPECT_EQ(text_of(failed),
+            "2025-07-01 10:00:00  a  failed after 2.0 s: exit status 3 (process 4711)");
+  failed.attempt = 2;
+  EXPECT_EQ(text_of(failed),
+            "2025-07-01 10:00:00  a  failed after 2.0 s: exit status 3 (attempt 2, process 4711)");
+  failed.process.reset();
+  EXPECT_EQ(text_of(failed),
+            "2025-07-01 10:00:00  a  failed after 2.0 s: exit status 3 (attempt 2)");
+  EXPECT_EQ(text_of(event::TaskRunStarted{.task = "a",
+                                          .scheduled = at("2025-07-01T10:00:00Z"),
+                                          .actual = {},
+                                          .reason = Reason::retry,
+                                          .attempt = 2}),
+            "2025-07-01 10:00:00  a  started, due 10:00:00 (attempt 2)");
 }
 
 TEST(EventText, shows_the_offset_of_a_repeated_hour) {

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "files/private_file.h"
-#include "store/sqlite/state_file.h"
 #include "sync/back_off.h"
 
 namespace dutiful {
@@ -23,35 +22,6 @@ std::size_t size_of(const HistoryEntry& entry) {
   return sizeof entry + result.run.task.size() + result.spawn_error.size() + result.output.size();
 }
 
-// A DatabaseError is worded for a state and suggests another file. A history has only this one.
-void require_regular_file(const std::string& path) {
-  std::error_code ignored;
-  const auto status = std::filesystem::status(path, ignored);
-  if (!std::filesystem::exists(status) || std::filesystem::is_regular_file(status)) return;
-  throw HistoryError(path,
-                     std::string{std::filesystem::is_directory(status) ? "is a directory"
-                                                                       : "is not a regular file"} +
-                         "; move it away, and the next run starts a new history");
-}
-
-// Turns the errors of the database into errors of the history.
-template <typename Work>
-auto translate_errors(const std::string& path, Work work) {
-  try {
-    return work();
-  } catch (const DatabaseError& error) {
-    require_regular_file(path);
-    switch (error.kind()) {
-      case DatabaseError::Kind::damaged:
-        throw HistoryError::damaged(path);
-      case DatabaseError::Kind::too_long:
-        throw HistoryError::damaged(path, "a value in it is too long");
-      default:
-        throw HistoryError(path, error.reason());
-    }
-  }
-}
-
 // A transaction that failed may have been committed, if the disk failed late. The file then has all
 // of it.
 void drop_written(const HistoryFile& file, std::list<HistoryEntry>& entries, std::size_t in_doubt) {
@@ -65,12 +35,8 @@ void drop_written(const HistoryFile& file, std::list<HistoryEntry>& entries, std
 
 }  // namespace
 
-std::string history_of(const std::string& state) {
-  return file_beside(state, "-history");
-}
-
 HistoryWriter::HistoryWriter(Options options)
-    : options_(std::move(options)), thread_([this] { loop(); }) {}
+    : options_(std::move(options)), uptime_(options_.heartbeat), thread_([this] { loop(); }) {}
 
 HistoryWriter::~HistoryWriter() {
   {
@@ -82,7 +48,10 @@ HistoryWriter::~HistoryWriter() {
 }
 
 void HistoryWriter::add(HistoryEntry entry) {
-  if (options_.runs_max == 0) return;
+  if (options_.retention.keeps_nothing()) return;
+  std::string& output = entry.result.output;
+  const std::size_t kept = options_.retention.output_bytes;
+  if (output.size() > kept) output.erase(0, output.size() - kept);
   const std::size_t size = size_of(entry);
   Entries added;
   added.push_back(std::move(entry));
@@ -93,6 +62,30 @@ void HistoryWriter::add(HistoryEntry entry) {
     drop_oldest();
   }
   changed_.notify_one();
+}
+
+void HistoryWriter::add_lost() noexcept {
+  if (options_.retention.keeps_nothing()) return;
+  {
+    const Lock lock{mutex_};
+    ++lost_;
+    is_memory_exhausted_ = true;
+  }
+  changed_.notify_one();
+}
+
+void HistoryWriter::begin_uptime(Instant since) {
+  {
+    const Lock lock{mutex_};
+    up_since_ = since;
+    beat_is_due_ = !options_.retention.keeps_nothing();
+  }
+  changed_.notify_one();
+}
+
+std::optional<Instant> HistoryWriter::up_since() {
+  const Lock lock{mutex_};
+  return up_since_;
 }
 
 void HistoryWriter::prune_removed(std::set<std::string, std::less<>> tasks, Instant before) {
@@ -116,7 +109,8 @@ HistoryWriter::Batch HistoryWriter::take() {
   waiting_bytes_ = 0;
   return {.entries = std::exchange(entries_, {}),
           .in_doubt = std::exchange(in_doubt_, 0),
-          .pruning = std::exchange(pruning_, std::nullopt)};
+          .pruning = std::exchange(pruning_, std::nullopt),
+          .up_since = std::exchange(beat_is_due_, false) ? up_since_ : std::nullopt};
 }
 
 void HistoryWriter::put_back(Batch batch) noexcept {
@@ -124,15 +118,28 @@ void HistoryWriter::put_back(Batch batch) noexcept {
   in_doubt_ = batch.in_doubt;
   entries_.splice(entries_.begin(), batch.entries);
   if (!pruning_) pruning_ = std::move(batch.pruning);
+  if (batch.up_since) beat_is_due_ = true;
   drop_oldest();
 }
 
 void HistoryWriter::loop() noexcept {
   BackOff back_off;
   Time next_try{};
+  Time next_beat{};
+  bool is_last_beat_made = false;
   Lock lock{mutex_};
   while (true) {
-    while (!ending_ && !has_work()) changed_.wait(lock);
+    while (!ending_ && !has_work()) await_work(lock, next_beat);
+    if (std::exchange(is_memory_exhausted_, false)) {
+      lock.unlock();
+      report(std::make_exception_ptr(std::bad_alloc{}), back_off.delay());
+      lock.lock();
+      continue;
+    }
+    const bool records_uptime = up_since_ && !options_.retention.keeps_nothing();
+    if (records_uptime && (!ending_ || !std::exchange(is_last_beat_made, true))) {
+      beat_is_due_ = true;  // it costs little with every batch
+    }
     if (!has_work()) break;
     // Runs that are added meanwhile do not shorten the delay.
     while (!ending_ && back_off.waits() && Steady::now() < next_try) {
@@ -143,6 +150,7 @@ void HistoryWriter::loop() noexcept {
     const std::size_t waited = batch.entries.size();
     lock.unlock();
     const std::exception_ptr error = write(batch);
+    if (options_.heartbeat) next_beat = Steady::now() + *options_.heartbeat;
     if (!error) {
       back_off.succeed();
       report_recovery(waited);
@@ -156,6 +164,7 @@ void HistoryWriter::loop() noexcept {
       lost_ += entries_.size();
       entries_.clear();
       pruning_.reset();
+      beat_is_due_ = false;
     } else {
       next_try = Steady::now() + back_off.fail();
     }
@@ -166,20 +175,42 @@ void HistoryWriter::loop() noexcept {
   file_.reset();
 }
 
+void HistoryWriter::await_work(Lock& lock, Time next_beat) {
+  if (!options_.heartbeat || !up_since_ || options_.retention.keeps_nothing()) {
+    changed_.wait(lock);
+  } else if (!changed_.wait_until(lock, next_beat)) {
+    beat_is_due_ = true;
+  }
+}
+
+// The uptimes to record.
+std::vector<Uptime> HistoryWriter::look_at_clock(const Batch& batch) {
+  std::vector<Uptime> uptimes;
+  if (!batch.up_since) return uptimes;
+  if (!uptime_.is_begun()) uptime_.begin(*batch.up_since);
+  uptime_.look(options_.now());
+  if (uptime_.ended()) uptimes.push_back(*uptime_.ended());
+  uptimes.push_back(*uptime_.current());
+  return uptimes;
+}
+
 // Removes the runs that it has written from the batch. Returns the error, if any.
 std::exception_ptr HistoryWriter::write(Batch& batch) noexcept {
   try {
     const std::string path = history_of(options_.state);
-    translate_errors(path, [&] {
+    translate_history_errors(path, [&] {
       if (file_ && !file_->is_there()) {
         file_->abandon();
         file_.reset();
       }
-      // Without a run to add, no file is created.
-      if (!file_ && (!batch.entries.empty() || std::filesystem::exists(path))) file_.emplace(path);
+      const std::vector<Uptime> uptimes = look_at_clock(batch);
+      const bool is_any = !batch.entries.empty() || !uptimes.empty();
+      // Without anything to add, no file is created.
+      if (!file_ && (is_any || std::filesystem::exists(path))) file_.emplace(path);
       if (file_) drop_written(*file_, batch.entries, batch.in_doubt);
       batch.in_doubt = batch.entries.size();
-      if (!batch.entries.empty()) file_->write(batch.entries, options_.runs_max);
+      if (is_any) file_->write(batch.entries, uptimes, options_.retention);
+      uptime_.forget_ended();
       batch.entries.clear();
       batch.in_doubt = 0;
       if (file_ && batch.pruning) {
@@ -243,13 +274,6 @@ void HistoryWriter::report_recovery(std::size_t written) noexcept {
   } catch (const std::exception&) {
     // As above. The next batch reports the loss.
   }
-}
-
-std::vector<HistoryEntry> read_history(const HistoryQuery& query) {
-  const std::string path = history_of(query.state);
-  std::error_code error;
-  if (!std::filesystem::exists(path, error)) return {};
-  return translate_errors(path, [&] { return read_history_file(path, query.task, query.count); });
 }
 
 }  // namespace dutiful

@@ -1,6 +1,7 @@
 // A run as the history shows it.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,6 +22,7 @@ struct HistoryEntry {
     none,         // it is still running
   };
 
+  std::int64_t id = 0;  // in its history, where no other run ever has it; 0: it is in none
   CommandResult result{};
   std::optional<Instant> scheduled{};  // when it should have started
   End end = End::recorded;
@@ -28,12 +30,18 @@ struct HistoryEntry {
   bool to_be_restarted = false;  // it was interrupted and has not been restarted yet
 };
 
+// "running", "interrupted", "succeeded" or "failed".
+[[nodiscard]] const char* result_name_of(const HistoryEntry& entry);
+
+// Why the run did not succeed; empty if it succeeded or still runs.
+[[nodiscard]] std::string error_of(const HistoryEntry& entry);
+
 // How late it started. Unknown for a first run (boot), because its task did not exist when its
 // minute began. A run that was restarted after an interruption is late since its pulse.
 [[nodiscard]] std::optional<Duration> lateness_of(const HistoryEntry& entry);
 
 // The newest run of a task, if it is still running or was interrupted according to the record.
-[[nodiscard]] std::optional<HistoryEntry> unfinished_run(const TaskStatus& task, Instant now);
+[[nodiscard]] std::optional<HistoryEntry> unfinished_run(const RecordedTask& task, Instant now);
 
 // The runs that the end of the previous daemon interrupted and that have not been restarted. For a
 // caller that holds the state and has started nothing. Throws as read_sqlite_state() does.

@@ -1,17 +1,19 @@
-// The history file: its table, and how runs are written and read.
+// The history file, as its writer uses it.
 #pragma once
 
-#include <cstddef>
 #include <functional>
 #include <list>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
-#include <vector>
+#include <string_view>
 
 #include <dutiful/time.h>
 
 #include "daemon/history_entry.h"
+#include "daemon/retention.h"
+#include "daemon/uptime.h"
 #include "posix/file_identity.h"
 #include "store/sqlite/database.h"
 #include "store/sqlite/statement.h"
@@ -32,26 +34,28 @@ class HistoryFile {
   void abandon() noexcept;
 
   [[nodiscard]] bool has(const HistoryEntry& entry) const;
-  // Adds the runs, and keeps the newest `runs_max` of each task. An interrupted run that the file
-  // already has is left as it is.
-  void write(const std::list<HistoryEntry>& entries, std::size_t runs_max);
+  // Adds the runs, and deletes what need not be kept any longer of the same tasks. An interrupted
+  // run that the file already has is left as it is. Records the uptimes in the same transaction: a
+  // stretch that is already there lasts longer then.
+  void write(const std::list<HistoryEntry>& entries,
+             std::span<const Uptime> uptimes,
+             const Retention& retention);
 
-  // Deletes the runs that started before that instant, except those of these tasks.
+  // Deletes the runs that started before that instant, except those of these tasks, and the newest
+  // run of all: its number must not be used again.
   void prune_removed(const std::set<std::string, std::less<>>& tasks, Instant before);
 
  private:
-  void insert(const HistoryEntry& entry);
+  void trim(std::string_view task, Instant now, const Retention& retention);
+  void record(const Uptime& uptime, const Retention& retention);
 
   std::optional<FileIdentity> identity_;  // determined before the file is opened
   Database database_;
   std::optional<Statement> insert_;
-  std::optional<Statement> trim_;
+  std::optional<Statement> trim_;      // by number
+  std::optional<Statement> trim_old_;  // by number and age
+  std::optional<Statement> trim_output_;
+  std::optional<Statement> extend_uptime_;
 };
-
-// The newest runs of one task or of all in an existing file, newest first. Throws HistoryError if a
-// row cannot be one that dutiful wrote, and DatabaseError.
-[[nodiscard]] std::vector<HistoryEntry> read_history_file(const std::string& path,
-                                                          const std::optional<std::string>& task,
-                                                          std::size_t count);
 
 }  // namespace dutiful

@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "daemon/history_reader.h"
 #include "support/allocations.h"
 #include "support/disk_faults.h"
 #include "support/temporary_directory.h"
@@ -20,6 +21,15 @@
 
 namespace dutiful {
 namespace {
+
+struct Wanted {
+  std::string state;
+  std::optional<std::string> task{};
+  std::size_t count = 20;
+};
+std::vector<HistoryEntry> read_history(const Wanted& wanted) {
+  return read_runs(wanted.state, {.task = wanted.task, .limit = wanted.count}).runs;
+}
 
 HistoryEntry entry(const std::string& task, std::uint32_t attempt, std::size_t output_size = 0) {
   HistoryEntry entry;
@@ -40,6 +50,7 @@ TEST(History, loses_the_oldest_runs_if_too_many_bytes_wait) {
   {
     HistoryWriter writer{
         {.state = state,
+         .retention = {.output_bytes = 1024UL * 1024},
          .on_failure =
              [&](const HistoryFailure&) {
                blocked.release();
@@ -133,6 +144,49 @@ TEST(History, reports_how_many_runs_are_lost_when_its_writer_ends) {
   EXPECT_EQ(history.failures[1].waiting, 0U);
   EXPECT_FALSE(history.failures[1].next_try.has_value());
   EXPECT_TRUE(history.recoveries.empty());
+}
+
+TEST(History, reports_runs_for_which_there_was_no_memory) {
+  const TemporaryDirectory directory;
+  const std::string state = directory.file("state.db");
+  std::vector<HistoryFailure> failures;
+  std::binary_semaphore failed{0};
+  std::size_t lost_in_all = 0;
+  {
+    HistoryWriter writer{
+        {.state = state,
+         .on_failure =
+             [&](const HistoryFailure& reported) {
+               failures.push_back(reported);
+               lost_in_all += reported.lost;
+               failed.release();
+             },
+         .on_recovery = [&](const HistoryRecovery& reported) { lost_in_all += reported.lost; }}};
+    writer.add_lost();
+    failed.acquire();  // without another run
+    // Within a minute, it is reported with the next run.
+    writer.add_lost();
+    writer.add_lost();
+    writer.add(entry("a", 1));
+  }
+  ASSERT_EQ(failures.size(), 1U);
+  EXPECT_EQ(failures[0].error, "memory is exhausted");
+  EXPECT_EQ(failures[0].lost, 1U);
+  EXPECT_EQ(lost_in_all, 3U);
+  EXPECT_EQ(read_history({.state = state}).size(), 1U);
+}
+
+TEST(History, that_is_not_kept_loses_nothing) {
+  const TemporaryDirectory directory;
+  bool is_reported = false;
+  {
+    HistoryWriter writer{{.state = directory.file("state.db"),
+                          .retention = {.runs = 0, .age = Duration::zero()},
+                          .on_failure = [&](const HistoryFailure&) { is_reported = true; },
+                          .on_recovery = [&](const HistoryRecovery&) { is_reported = true; }}};
+    writer.add_lost();
+  }
+  EXPECT_FALSE(is_reported);
 }
 
 TEST(History, reports_that_too_many_files_are_open) {
@@ -386,12 +440,12 @@ TEST(History, counts_lateness_from_when_the_run_should_have_started) {
 TEST(History, keeps_an_interrupted_run_only_once) {
   const TemporaryDirectory directory;
   const std::string state = directory.file("state.db");
-  TaskStatus task{.name = "a",
-                  .state = TaskStatus::State::interrupted,
-                  .attempt = 1,
-                  .reason = Reason::cron,
-                  .pulse = at("2025-03-03T10:00:00Z"),
-                  .last_attempt = at("2025-03-03T10:07:00Z")};
+  RecordedTask task{.name = "a",
+                    .state = RecordedTask::State::interrupted,
+                    .attempt = 1,
+                    .reason = Reason::cron,
+                    .pulse = at("2025-03-03T10:00:00Z"),
+                    .last_attempt = at("2025-03-03T10:07:00Z")};
   const Instant now = at("2025-03-03T12:00:00Z");
   for (int kills = 0; kills < 2; ++kills) {  // the second kill before the run was restarted
     HistoryWriter writer{{.state = state}};
@@ -420,17 +474,18 @@ TEST(History, keeps_an_interrupted_run_only_once) {
 
 TEST(History, shows_a_run_that_has_not_ended_according_to_the_record) {
   const Instant now = at("2025-03-03T12:00:00Z");
-  TaskStatus task{.name = "a",
-                  .state = TaskStatus::State::running,
-                  .attempt = 2,
-                  .pulse = at("2025-03-03T10:00:00Z"),
-                  .last_attempt = at("2025-03-03T11:59:00Z")};
+  RecordedTask task{.name = "a",
+                    .state = RecordedTask::State::running,
+                    .attempt = 2,
+                    .pulse = at("2025-03-03T10:00:00Z"),
+                    .last_attempt = at("2025-03-03T11:59:00Z")};
   const auto run = unfinished_run(task, now);
   ASSERT_TRUE(run);
   EXPECT_EQ(run->end, HistoryEntry::End::none);
   EXPECT_EQ(run->result.duration, std::chrono::minutes{1});
   EXPECT_FALSE(run->to_be_restarted);
-  for (const auto ended : {TaskStatus::State::awaiting_run, TaskStatus::State::awaiting_retry}) {
+  for (const auto ended :
+       {RecordedTask::State::awaiting_run, RecordedTask::State::awaiting_retry}) {
     task.state = ended;
     EXPECT_FALSE(unfinished_run(task, now));
   }

@@ -38,17 +38,17 @@ LoadedTasks::LoadedTasks(std::string file, std::string state, Calendar calendar,
 }
 
 void LoadedTasks::replace(const std::vector<TaskDefinition>& tasks, Instant now) {
-  for (const TaskChange& change : find_changes(tasks_, tasks)) log_.report(event_of(change));
+  for (const TaskChange& change : find_changes(*tasks_, tasks)) log_.report(event_of(change));
   warnings_.end();  // they refer to the old tasks
-  tasks_ = tasks;
-  warnings_.begin(tasks_, calendar_, now);
+  tasks_ = std::make_shared<const std::vector<TaskDefinition>>(tasks);
+  warnings_.begin(*tasks_, calendar_, now);
   log_.report(event::TaskFileLoaded{
-      .file = file_, .tasks = static_cast<std::int64_t>(tasks_.size()), .state = state_});
+      .file = file_, .tasks = static_cast<std::int64_t>(tasks_->size()), .state = state_});
 }
 
 std::set<std::string, std::less<>> LoadedTasks::names() const {
   std::set<std::string, std::less<>> names;
-  for (const TaskDefinition& task : tasks_) names.insert(task.name);
+  for (const TaskDefinition& task : *tasks_) names.insert(task.name);
   return names;
 }
 

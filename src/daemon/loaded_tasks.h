@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
@@ -24,7 +25,9 @@ class LoadedTasks {
   // step, the warnings of `dutiful check`.
   void replace(const std::vector<TaskDefinition>& tasks, Instant now);
 
-  [[nodiscard]] bool empty() const { return tasks_.empty(); }
+  [[nodiscard]] bool empty() const { return tasks_->empty(); }
+  // For other threads, too.
+  [[nodiscard]] std::shared_ptr<const std::vector<TaskDefinition>> shared() const { return tasks_; }
   [[nodiscard]] std::set<std::string, std::less<>> names() const;
 
   // The warnings that are not reported yet; has_warnings() says whether there may be any.
@@ -39,7 +42,8 @@ class LoadedTasks {
   const std::string state_;
   const Calendar calendar_;
   EventLog& log_;
-  std::vector<TaskDefinition> tasks_;
+  std::shared_ptr<const std::vector<TaskDefinition>> tasks_ =
+      std::make_shared<const std::vector<TaskDefinition>>();
   FileWarnings warnings_;
 };
 

@@ -46,7 +46,7 @@ void Log::write(std::string line) noexcept {
       keep(std::move(line), Kind::record);
       while (records_size_ > records_max) drop_first();
     } catch (const std::exception&) {
-      ++dropped_;
+      count_dropped();
     }
   }
   changed_.notify_one();
@@ -58,7 +58,7 @@ bool Log::admit_output() noexcept {
   const Lock lock{mutex_};
   if (output_size_ >= output_max) output_is_full_ = true;
   if (output_size_ <= output_max / 2) output_is_full_ = false;
-  if (output_is_full_) ++dropped_;
+  if (output_is_full_) count_dropped();
   return !output_is_full_;
 }
 
@@ -72,7 +72,7 @@ void Log::keep_output(std::string line) {
 
 void Log::drop() noexcept {
   const Lock lock{mutex_};
-  ++dropped_;
+  count_dropped();
 }
 
 void Log::keep(std::string line, Kind kind) {
@@ -91,6 +91,7 @@ Log::Line Log::take_first() {
 
 void Log::drop_first() {
   const std::size_t count = take_first().dropped + 1;
+  ++lost_;
   (lines_.empty() ? dropped_ : lines_.front().dropped) += count;
 }
 

@@ -1,6 +1,7 @@
 // Writes the lines of the log without blocking the daemon.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <deque>
@@ -43,6 +44,9 @@ class Log {
   // counted.
   void write(std::string line) noexcept;
 
+  // How many lines have been dropped.
+  [[nodiscard]] std::size_t lost() const noexcept { return lost_; }
+
   // Writes a line of a command's output. The line is made only if there is room for it.
   template <typename MakeLine>
   void write_output(const MakeLine& make_line) noexcept {
@@ -68,6 +72,10 @@ class Log {
   [[nodiscard]] bool admit_output() noexcept;
   void keep_output(std::string line);
   void drop() noexcept;
+  void count_dropped() noexcept REQUIRES(mutex_) {
+    ++dropped_;
+    ++lost_;
+  }
   void keep(std::string line, Kind kind) REQUIRES(mutex_);
   [[nodiscard]] Line take_first() REQUIRES(mutex_);
   void drop_first() REQUIRES(mutex_);
@@ -92,6 +100,7 @@ class Log {
   std::size_t output_size_ GUARDED_BY(mutex_) = 0;
   bool output_is_full_ GUARDED_BY(mutex_) = false;
   std::size_t dropped_ GUARDED_BY(mutex_) = 0;  // after the last of lines_
+  std::atomic<std::size_t> lost_ = 0;           // in all
   bool ending_ GUARDED_BY(mutex_) = false;
   Steady::time_point deadline_ GUARDED_BY(mutex_);  // of the thread; set before the bell rings
   std::thread thread_;

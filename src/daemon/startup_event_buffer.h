@@ -30,6 +30,11 @@ class StartupEventBuffer {
     }
   }
 
+  [[nodiscard]] bool is_released() {
+    const Lock lock{mutex_};
+    return released_;
+  }
+
   void release() {
     const Lock lock{mutex_};
     released_ = true;

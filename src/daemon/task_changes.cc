@@ -14,6 +14,12 @@ std::vector<std::string> changed_keys(const TaskDefinition& before, const TaskDe
   if (before.command.environment != after.command.environment) keys.emplace_back("environment");
   if (before.command.user != after.command.user) keys.emplace_back("user");
   if (before.time_limit != after.time_limit) keys.emplace_back("timeout");
+  const Notifications& was = before.notifications;
+  const Notifications& is = after.notifications;
+  if (was.on_failure != is.on_failure) keys.emplace_back("on_failure");
+  if (was.on_recovery != is.on_recovery) keys.emplace_back("on_recovery");
+  if (was.on_success != is.on_success) keys.emplace_back("on_success");
+  if (was.after != is.after) keys.emplace_back("notify_after");
   return keys;
 }
 

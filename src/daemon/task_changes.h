@@ -13,7 +13,7 @@ namespace dutiful {
 // or how it is run.
 struct TaskChange {
   std::string task{};
-  std::vector<std::string> keys{};  // of the task file: run, directory, environment, user, timeout
+  std::vector<std::string> keys{};  // of the task file, as in "run" or "on_failure"
   Duration time_limit_before{};     // zero: none
   Duration time_limit{};
 };

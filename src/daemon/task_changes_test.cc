@@ -38,6 +38,13 @@ TEST(TaskChanges, name_the_keys_that_the_scheduler_does_not_know) {
               ElementsAre("environment"));
   EXPECT_THAT(keys_after([](TaskDefinition& a) { a.command.user = "nobody"; }),
               ElementsAre("user"));
+  EXPECT_THAT(keys_after([](TaskDefinition& a) { a.notifications.on_failure = {"mail"}; }),
+              ElementsAre("on_failure"));
+  EXPECT_THAT(keys_after([](TaskDefinition& a) {
+                a.notifications = {
+                    .on_recovery = {"mail"}, .on_success = {"date"}, .after = std::uint32_t{3}};
+              }),
+              ElementsAre("on_recovery", "on_success", "notify_after"));
   EXPECT_THAT(keys_after([](TaskDefinition& a) {
                 a.command.user = "nobody";
                 a.command.arguments.back() = "false";

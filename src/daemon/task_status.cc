@@ -10,9 +10,6 @@
 namespace dutiful {
 namespace {
 
-// A working daemon starts what is due within this.
-constexpr std::chrono::seconds punctual{1};
-
 std::optional<Instant> earlier(std::optional<Instant> a, std::optional<Instant> b) {
   return !a ? b : !b ? a : std::min(*a, *b);
 }
@@ -31,16 +28,16 @@ std::optional<Instant> overdue_since(const TaskProgress& progress,
   return since <= now - punctual ? std::optional{since} : std::nullopt;
 }
 
-TaskStatus::State state_of(TaskState state) {
+RecordedTask::State state_of(TaskState state) {
   switch (state) {
     case TaskState::running:
-      return TaskStatus::State::running;
+      return RecordedTask::State::running;
     case TaskState::awaiting_retry:
-      return TaskStatus::State::awaiting_retry;
+      return RecordedTask::State::awaiting_retry;
     case TaskState::awaiting_run:
       break;
   }
-  return TaskStatus::State::awaiting_run;
+  return RecordedTask::State::awaiting_run;
 }
 
 // As the next daemon will find it: if no daemon holds the state, a recorded run was interrupted.
@@ -53,32 +50,32 @@ TaskProgress with_interruption(TaskProgress progress, HolderStatus::Answer answe
 }
 
 // The part of the status that the record contains.
-TaskStatus recorded_status(const TaskConfig& config, const TaskProgress& progress) {
-  return {
-      .name = config.name,
-      .cron = config.cron,
-      .state = progress.orphan_pending ? TaskStatus::State::interrupted : state_of(progress.state),
-      .attempt = progress.attempt,
-      .fence = progress.fence,
-      .reason = recorded_reason(progress),
-      .pulse = happened(progress.pulse),
-      .last_attempt = happened(progress.last_attempt),
-      .last_success = happened(progress.last_success),
-      .last_failure = happened(progress.last_failure),
-      .retry_at = happened(progress.retry_at)};
+RecordedTask recorded_status(const TaskConfig& config, const TaskProgress& progress) {
+  return {.name = config.name,
+          .cron = config.cron,
+          .state =
+              progress.orphan_pending ? RecordedTask::State::interrupted : state_of(progress.state),
+          .attempt = progress.attempt,
+          .fence = progress.fence,
+          .reason = recorded_reason(progress),
+          .pulse = happened(progress.pulse),
+          .last_attempt = happened(progress.last_attempt),
+          .last_success = happened(progress.last_success),
+          .last_failure = happened(progress.last_failure),
+          .retry_at = happened(progress.retry_at)};
 }
 
-TaskStatus status_of(const TaskConfig& config,
-                     const TaskProgress& progress,
-                     const Calendar& calendar,
-                     Instant now) {
-  TaskStatus status = recorded_status(config, progress);
+RecordedTask status_of(const TaskConfig& config,
+                       const TaskProgress& progress,
+                       const Calendar& calendar,
+                       Instant now) {
+  RecordedTask status = recorded_status(config, progress);
   // A damaged record may have an invalid expression. The task is then due when it is registered
   // again.
   const auto cron = CronExpression::try_parse(config.cron);
   if (cron) status.next_due = calendar.find_next(*cron, now);
   if (progress.retry_at > now) status.next_due = earlier(status.next_due, status.retry_at);
-  if (status.state != TaskStatus::State::running) {
+  if (status.state != RecordedTask::State::running) {
     status.overdue_since = overdue_since(progress, cron, calendar, now);
   }
   return status;
@@ -97,18 +94,23 @@ std::vector<TaskRecord> read_records(const std::string& state, HolderStatus& ser
 
 }  // namespace
 
+bool is_failing(const RecordedTask& task) {
+  if (task.state == RecordedTask::State::awaiting_retry) return true;
+  return task.last_failure && (!task.last_success || *task.last_failure > *task.last_success);
+}
+
 StateStatus read_status(const std::string& state, const Calendar& calendar, Instant now) {
   StateStatus status;
   for (const TaskRecord& record : read_records(state, status.service)) {
     status.tasks.push_back(status_of(
         record.config, with_interruption(record.progress, status.service.answer), calendar, now));
   }
-  std::ranges::sort(status.tasks, {}, &TaskStatus::name);
+  std::ranges::sort(status.tasks, {}, &RecordedTask::name);
   return status;
 }
 
-std::vector<TaskStatus> read_interrupted(const std::string& state) {
-  std::vector<TaskStatus> interrupted;
+std::vector<RecordedTask> read_interrupted(const std::string& state) {
+  std::vector<RecordedTask> interrupted;
   for (const TaskRecord& record : read_sqlite_state(state)) {
     const TaskProgress progress = with_interruption(record.progress, HolderStatus::Answer::free);
     if (progress.orphan_pending) interrupted.push_back(recorded_status(record.config, progress));

@@ -1,4 +1,4 @@
-// The status of the tasks of a state.
+// The status of the tasks of a state, as the file records it.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,8 @@
 
 namespace dutiful {
 
-struct TaskStatus {
+// A task as the state file records it. The status of a scheduler of this process is a TaskStatus.
+struct RecordedTask {
   enum class State {
     awaiting_run,
     running,
@@ -35,9 +36,13 @@ struct TaskStatus {
   std::optional<Instant> overdue_since{};  // since when it should be running, if it is not
 };
 
+// Whether its last run that ended has failed, also while it is being retried. A run that was
+// interrupted has no result.
+[[nodiscard]] bool is_failing(const RecordedTask& task);
+
 struct StateStatus {
   HolderStatus service{};
-  std::vector<TaskStatus> tasks{};  // in the order of their names
+  std::vector<RecordedTask> tasks{};  // in the order of their names
 };
 
 // Reads any state, also one that a daemon holds, without disturbing the daemon. Throws as
@@ -48,6 +53,6 @@ struct StateStatus {
 
 // Only the interrupted tasks, without when they are due. For a caller that holds the state and has
 // started nothing: every run that is recorded as running is interrupted.
-[[nodiscard]] std::vector<TaskStatus> read_interrupted(const std::string& state);
+[[nodiscard]] std::vector<RecordedTask> read_interrupted(const std::string& state);
 
 }  // namespace dutiful

@@ -12,7 +12,7 @@
 namespace dutiful {
 namespace {
 
-using State = TaskStatus::State;
+using State = RecordedTask::State;
 
 // Hourly tasks that were added at 10:00:30.
 class Status : public testing::Test {
@@ -55,7 +55,7 @@ class Status : public testing::Test {
   StateStatus read(const char* now) const {
     return read_status(state, Calendar{Zone::utc()}, at(now));
   }
-  TaskStatus read_one(const char* now) const { return read(now).tasks.at(0); }
+  RecordedTask read_one(const char* now) const { return read(now).tasks.at(0); }
 
   TemporaryDirectory directory;
   std::string state = directory.file("state.db");

@@ -23,6 +23,17 @@ InitStart traced(const std::vector<TaskConfig>& list, CallNumber call) {
   return event;
 }
 
+// The newest instant at which the previous scheduler is known to have run.
+Instant newest_sign_of_life(const std::vector<TaskRecord>& records) {
+  Instant newest = no_instant;
+  for (const TaskRecord& record : records) {
+    const TaskProgress& progress = record.progress;
+    newest =
+        std::max({newest, progress.last_attempt, progress.last_success, progress.last_failure});
+  }
+  return newest;
+}
+
 }  // namespace
 
 Engine::Engine(const Calendar& calendar,
@@ -30,14 +41,17 @@ Engine::Engine(const Calendar& calendar,
                OpenStore open_store,
                TraceSink& trace,
                TypedSink events,
-               Prepare prepare)
+               Prepare prepare,
+               StatusBoard* board)
     : policies_(policies),
       open_store_(std::move(open_store)),
       prepare_(std::move(prepare)),
       trace_(trace),
       reporter_(std::move(events), calendar),
+      board_(board),
       calendar_(calendar),
-      core_(calendar, policies.max_concurrent) {
+      core_(calendar, policies.max_concurrent),
+      bookkeeper_(calendar) {
   (void)as_initialize_error(nullptr);
 }
 
@@ -94,6 +108,7 @@ void Engine::replace_list(std::vector<TaskConfig> list, Instant now, CallNumber 
   if (!reconcile && prepare_) now = prepare_();
   if (!in_clock_range(now)) throw ClockError{now};
   if (trace_.wants_state()) trace_state(stored.records);
+  const Instant alive_until = newest_sign_of_life(stored.records);
   Plan plan = make_plan(std::move(list),
                         std::move(stored),
                         now,
@@ -106,9 +121,19 @@ void Engine::replace_list(std::vector<TaskConfig> list, Instant now, CallNumber 
   // Everything that can fail precedes the durable list: first memory, then the store.
   Core next = core_;
   next.apply(plan, now);
+  auto shown = board_ != nullptr ? std::make_shared<ShownList>(next, plan.tasks.size()) : nullptr;
   next.place(store.replace(plan, random_name()));
   core_ = std::move(next);
-  if (opened) store_ = std::move(opened);
+  if (board_ != nullptr) {
+    board_->show(std::move(shown));
+    board_->show_time(now);
+  }
+  if (opened) {
+    store_ = std::move(opened);
+    waits_ = {};
+    up_since_ = now;
+    alive_until_ = alive_until;
+  }
   lifecycle_ = Lifecycle::running;
   time_ = now;
   back_at_.reset();
@@ -189,6 +214,7 @@ Engine::StepResult Engine::step(Instant now, std::size_t limit) {
   if (!follows()) return {.stopped = record_ends(now)};
   if (retry_.must_wait(now)) return {};
   postpone_ends(now);
+  if (board_ != nullptr) board_->show_time(now);
   StepResult result;
   if (lifecycle_ == Lifecycle::running) {
     core_.follow_clock(now, corrected_);
@@ -217,12 +243,58 @@ Instant Engine::next_wake() const {
 // gives up a stop that waits for that.
 Engine::Recorded Engine::record(const std::vector<Start>& starts, Instant now) {
   if (!commit(starts)) {
+    waits_.note(Fate::store, now);
     back_off(now);
     return {.durable = false, .stopped = give_up_stop(now)};
   }
   forget_store_error();
+  waits_.note(core_.is_limited() ? Fate::limit : Fate::asleep, now);
+  show_changes(starts);  // before the events, so that a sink finds what they report
   publish_ends(now);
   return {.durable = true, .stopped = finish_stop(now)};
+}
+
+// What the starts change about the accounts of their tasks.
+void Engine::book(const std::vector<Start>& starts) {
+  bookings_.clear();
+  bookings_.reserve(starts.size());
+  for (const Start& start : starts) {
+    const Core::Task& task = core_.task(start.task);
+    bookings_.push_back(
+        bookkeeper_.book(task.account, service_of(start), core_.cron(task), waits_));
+  }
+}
+
+Service Engine::service_of(const Start& start) const {
+  const TaskProgress& before = start.before.progress;
+  const bool is_first_its_own = start.reason == Reason::cron || start.reason == Reason::boot;
+  // An instant by a clock that was ahead says nothing about the pulses of this one (T7).
+  const auto by_this_clock = [&](Instant instant) {
+    return instant <= start.at ? instant : no_instant;
+  };
+  const auto first_pulse = [&] {
+    const Instant due_since = start.before.due_since;
+    if (!before.boot_pending && due_since != no_instant) return due_since;
+    const CronExpression& cron = core_.cron(core_.task(start.task));
+    if (before.boot_pending) {  // an orphan start serves that pulse too
+      return calendar_.find_previous(cron, before.first_coming).value_or(due_since);
+    }
+    // A pulse that the core has not come to. It exists only if the clock was behind the record.
+    const auto next = calendar_.find_next(cron, start.served_before);
+    return next && *next <= start.served_until ? *next : no_instant;
+  };
+  return {.after = start.served_before,
+          .until = start.served_until,
+          .first = first_pulse(),
+          .fate_of_first = is_first_its_own                ? Fate::run
+                           : start.reason == Reason::retry ? Fate::retry
+                                                           : Fate::orphan,
+          // Nobody recorded when an interrupted run ended.
+          .ran_until = before.orphan_pending ? by_this_clock(alive_until_)
+                                             : std::max(by_this_clock(before.last_success),
+                                                        by_this_clock(before.last_failure)),
+          .down_until = by_this_clock(up_since_),
+          .is_boot = before.boot_pending};
 }
 
 // An end is observed when it is durably recorded (H5), so one that is recorded late counts from
@@ -240,17 +312,21 @@ void Engine::postpone_ends(Instant now) {
 std::vector<RowUpdate> Engine::updates_of(const std::vector<Start>& starts) const {
   std::vector<RowUpdate> updates;
   updates.reserve(unrecorded_.size() + corrected_.size() + starts.size());
-  const auto add = [&](TaskId id) {
+  const auto add = [&](TaskId id, const Account* account, std::span<const AccountStretch> closed) {
     const Core::Task& task = core_.task(id);
-    if (task.registered) updates.push_back({task.row, task.progress});
+    if (task.registered) updates.push_back({task.row, task.progress, account, closed});
   };
-  for (const End& end : unrecorded_) add(end.task);
-  for (const ClockCorrection& correction : corrected_) add(correction.task);
-  for (const Start& start : starts) add(start.task);
+  for (std::size_t i = 0; i < starts.size(); ++i) {
+    add(starts[i].task, &bookings_[i].account, bookings_[i].closed);
+  }
+  for (const ClockCorrection& correction : corrected_) {
+    add(correction.task, &core_.task(correction.task).account, {});
+  }
+  for (const End& end : unrecorded_) add(end.task, nullptr, {});
   // A task that ended and starts again is listed twice, with the same progress. One write is
-  // enough.
+  // enough: that of the start, which also changes the account.
   if (!std::ranges::is_sorted(updates, {}, &RowUpdate::row)) {
-    std::ranges::sort(updates, {}, &RowUpdate::row);
+    std::ranges::stable_sort(updates, {}, &RowUpdate::row);
   }
   const auto same_row = [](const RowUpdate& a, const RowUpdate& b) { return a.row == b.row; };
   updates.erase(std::unique(updates.begin(), updates.end(), same_row), updates.end());
@@ -259,13 +335,17 @@ std::vector<RowUpdate> Engine::updates_of(const std::vector<Start>& starts) cons
 
 bool Engine::commit(const std::vector<Start>& starts) noexcept {
   try {
+    book(starts);
     const auto updates = updates_of(starts);
     if (!updates.empty()) store_->commit(updates);
-    return true;
   } catch (...) {
     store_error_ = std::current_exception();
     return false;
   }
+  for (std::size_t i = 0; i < starts.size(); ++i) {
+    core_.set_account(starts[i].task, bookings_[i].account);
+  }
+  return true;
 }
 
 void Engine::back_off(Instant now) {
@@ -274,12 +354,29 @@ void Engine::back_off(Instant now) {
                           : core_.running() > 0             ? Waiting::stop_with_runs
                                                             : Waiting::stop;
   retry_.fail(waiting, now);
+  if (board_ != nullptr) board_->show_store_failure(now, retry_.at());
   best_effort([&] { reporter_.store_failed(store_error_, retry_.at(), now); });
 }
 
 void Engine::forget_store_error() {
   store_error_ = nullptr;
   retry_.reset();
+  if (board_ != nullptr) board_->show_store_works();
+}
+
+void Engine::show_changes(const std::vector<Start>& starts) noexcept {
+  ShownList* const list = board_ != nullptr ? board_->current() : nullptr;
+  if (list == nullptr) return;
+  // A task is shown as it is now, at once: never its end without its next start.
+  for (const Start& start : starts) list->write(core_.task(start.task), start.reason);
+  for (const ClockCorrection& correction : corrected_) {
+    list->write(core_.task(correction.task), std::nullopt);
+  }
+  for (const End& end : unrecorded_) {
+    const Core::Task& task = core_.task(end.task);
+    if (task.registered && task.progress.state != TaskState::running) list->write_end(task);
+  }
+  board_->show_running(core_.running());
 }
 
 void Engine::publish_ends(Instant now) noexcept {
@@ -308,11 +405,14 @@ void Engine::trace_end(const End& end) noexcept {
 
 void Engine::publish_starts(const std::vector<Start>& starts, Instant now) noexcept {
   best_effort([&] { reporter_.gaps(core_, now); });
+  auto booking = bookings_.begin();
   for (const Start& start : starts) {
     if (trace_.listens()) {
       best_effort([&] { trace_.on(now, RunStart{start.name, name_of(start.reason)}); });
     }
-    best_effort([&] { reporter_.run_started(start, core_.cron(core_.task(start.task))); });
+    best_effort(
+        [&] { reporter_.run_started(start, core_.cron(core_.task(start.task)), booking->served); });
+    ++booking;
   }
 }
 
@@ -356,6 +456,7 @@ void Engine::release_state() {
   forget_store_error();
   corrected_.clear();  // the next scheduler finds and corrects the same
   store_.reset();
+  if (board_ != nullptr) board_->clear();
   core_ = Core{calendar_, policies_.max_concurrent};
 }
 

@@ -7,9 +7,11 @@
 #include <optional>
 #include <vector>
 
+#include "account/bookkeeper.h"
 #include "core/core.h"
 #include "engine/ending.h"
 #include "engine/reporter.h"
+#include "engine/status_board.h"
 #include "engine/store_retry.h"
 #include "store/store.h"
 #include "trace/event.h"
@@ -35,13 +37,15 @@ class Engine {
   // then. If it throws, initialize() does.
   using Prepare = std::function<Instant()>;
 
-  // The trace sink must outlive the engine.
+  // The trace sink, and the board if there is one, must outlive the engine. The board shows what is
+  // durable.
   Engine(const Calendar& calendar,
          Policies policies,
          OpenStore open_store,
          TraceSink& trace,
          TypedSink events = {},
-         Prepare prepare = {});
+         Prepare prepare = {},
+         StatusBoard* board = nullptr);
 
   // RULES I3, I4, P2-P5. Throws the errors of RULES E. If it throws, nothing changes.
   void initialize(std::vector<TaskConfig> list, Instant now, TracedCall call = {});
@@ -100,13 +104,16 @@ class Engine {
   };
   Recorded record(const std::vector<Start>& starts, Instant now);
   void postpone_ends(Instant now);
+  void book(const std::vector<Start>& starts);
+  [[nodiscard]] Service service_of(const Start& start) const;
   [[nodiscard]] std::vector<RowUpdate> updates_of(const std::vector<Start>& starts) const;
   [[nodiscard]] bool commit(const std::vector<Start>& starts) noexcept;
   void back_off(Instant now);
   void forget_store_error();
   [[nodiscard]] bool owes_store() const { return !unrecorded_.empty() || !corrected_.empty(); }
 
-  // Reporting and tracing what is durable.
+  // Showing, reporting and tracing what is durable.
+  void show_changes(const std::vector<Start>& starts) noexcept;
   void publish_ends(Instant now) noexcept;
   void publish_starts(const std::vector<Start>& starts, Instant now) noexcept;
   void trace_end(const End& end) noexcept;
@@ -122,6 +129,7 @@ class Engine {
   Prepare prepare_;
   TraceSink& trace_;
   Reporter reporter_;
+  StatusBoard* board_;  // nullptr: nobody looks
   Calendar calendar_;
   Core core_;
   std::unique_ptr<Store> store_;
@@ -136,6 +144,13 @@ class Engine {
   std::exception_ptr store_error_;
   std::exception_ptr stop_error_;
   StoreRetry retry_;
+
+  // The accounts.
+  Bookkeeper bookkeeper_;
+  std::vector<Booking> bookings_;  // of the starts of the newest transaction, in their order
+  Waits waits_;
+  Instant up_since_ = no_instant;     // when the state was taken
+  Instant alive_until_ = no_instant;  // the newest sign of life of the previous scheduler
 };
 
 }  // namespace dutiful

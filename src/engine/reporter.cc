@@ -18,6 +18,11 @@ event::TaskOverridden::Settings settings_of(const TaskConfig& config) {
   return {.cron = config.cron, .retry_delay = config.retry_delay};
 }
 
+// The instant of a retry, unless there is none, or its delay leads to where no clock comes.
+std::optional<Instant> coming(Instant retry_at) {
+  return retry_at < clock_end ? happened(retry_at) : std::nullopt;
+}
+
 }  // namespace
 
 Reporter::Reporter(TypedSink sink, Calendar calendar)
@@ -147,7 +152,9 @@ void Reporter::poll_completed(std::size_t executed, Duration duration, Instant n
       now);
 }
 
-void Reporter::run_started(const Start& start, const CronExpression& cron) {
+void Reporter::run_started(const Start& start,
+                           const CronExpression& cron,
+                           const PulseFates& served) {
   if (!sink_) return;
   const std::string& name = start.name;
   const bool is_retry = start.reason == Reason::retry;
@@ -161,9 +168,12 @@ void Reporter::run_started(const Start& start, const CronExpression& cron) {
   report(event::TaskRunStarted{.task = name,
                                .scheduled = start.scheduled,
                                .actual = start.at,
+                               .reason = start.reason,
+                               .attempt = start.attempt,
                                .is_retry = is_retry,
                                .is_repeated_minute = in_repeated_minute(start),
-                               .missed = missed_count(start, cron)},
+                               .missed = missed_count(start, cron),
+                               .served = served},
          start.at);
 
   const Duration delay = start.at - start.owed_since;
@@ -193,14 +203,26 @@ std::int64_t Reporter::missed_count(const Start& start, const CronExpression& cr
 
 void Reporter::run_ended(const End& end) {
   if (!sink_) return;
-  if (end.ending.outcome == Outcome::success) {
-    return report(event::TaskRunCompleted{.task = end.name, .duration = end.ending.duration},
+  const Ending& ending = end.ending;
+  if (ending.outcome == Outcome::success) {
+    return report(event::TaskRunCompleted{.task = end.name,
+                                          .duration = ending.duration,
+                                          .reason = ending.reason,
+                                          .attempt = ending.attempt,
+                                          .process = ending.process.process,
+                                          .exit_status = ending.process.exit_status,
+                                          .signal = ending.process.signal},
                   end.at);
   }
   report(event::TaskRunFailed{.task = end.name,
-                              .duration = end.ending.duration,
-                              .error = end.ending.error,
-                              .next_retry = happened(end.retry_at)},
+                              .duration = ending.duration,
+                              .error = ending.error,
+                              .next_retry = coming(end.retry_at),
+                              .reason = ending.reason,
+                              .attempt = ending.attempt,
+                              .process = ending.process.process,
+                              .exit_status = ending.process.exit_status,
+                              .signal = ending.process.signal},
          end.at);
 }
 

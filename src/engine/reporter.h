@@ -36,8 +36,9 @@ class Reporter {
   void poll_started(std::size_t tasks, Instant now);
   void poll_completed(std::size_t executed, Duration duration, Instant now);
 
-  // Requires that the start is durable. `cron` is the expression of the task.
-  void run_started(const Start& start, const CronExpression& cron);
+  // Requires that the start is durable. `cron` is the expression of the task, `served` what the
+  // start adds to its account.
+  void run_started(const Start& start, const CronExpression& cron, const PulseFates& served);
   // Requires that the end is durable.
   void run_ended(const End& end);
 

@@ -32,7 +32,7 @@ TEST_F(EngineTest, counts_every_pulse_of_several_years) {
   constexpr std::int64_t minutes = std::int64_t{365 + 365 + 366} * 24 * 60;
   ASSERT_EQ(engine->step(at("2028-03-03T10:00:30Z")).starts.size(), 1);
   EXPECT_THAT(reported("TaskRunStarted").back(),
-              HasSubstr("\"missedCount\":" + std::to_string(minutes - 1) + "}"));
+              HasSubstr("\"missedCount\":" + std::to_string(minutes - 1) + ","));
 }
 
 // V: scheduledTime is that of the retry, so all three pulses after it are missed.
@@ -44,9 +44,10 @@ TEST_F(EngineTest, counts_every_pulse_that_a_retry_serves) {
   starts = engine->step(at("2025-03-03T13:00:30Z")).starts;
   ASSERT_EQ(starts.size(), 1);
   EXPECT_EQ(starts[0].reason, Reason::retry);
-  EXPECT_THAT(reported("TaskRunStarted").back(),
-              testing::AllOf(HasSubstr("\"scheduledTime\":\"2025-03-03T10:05:30.000Z\""),
-                             HasSubstr("\"missedCount\":3}")));
+  EXPECT_THAT(
+      reported("TaskRunStarted").back(),
+      testing::AllOf(HasSubstr("\"scheduledTime\":\"2025-03-03T10:05:30.000Z\""),
+                     HasSubstr("\"missedCount\":3,\"pulses\":{\"asleep\":2,\"retry\":1}}")));
 }
 
 // V, K6: the retry is due at the same instant as a pulse, so scheduledTime names that pulse.
@@ -58,9 +59,10 @@ TEST_F(EngineTest, does_not_count_a_pulse_that_the_retry_instant_names) {
   starts = engine->step(at("2025-03-03T13:00:30Z")).starts;
   ASSERT_EQ(starts.size(), 1);
   EXPECT_EQ(starts[0].reason, Reason::retry);
-  EXPECT_THAT(reported("TaskRunStarted").back(),
-              testing::AllOf(HasSubstr("\"scheduledTime\":\"2025-03-03T11:00:00.000Z\""),
-                             HasSubstr("\"missedCount\":2}")));
+  EXPECT_THAT(
+      reported("TaskRunStarted").back(),
+      testing::AllOf(HasSubstr("\"scheduledTime\":\"2025-03-03T11:00:00.000Z\""),
+                     HasSubstr("\"missedCount\":2,\"pulses\":{\"asleep\":2,\"retry\":1}}")));
 }
 
 // V: scheduledTime is the pulse of the interrupted run, which has already served it.
@@ -76,7 +78,7 @@ TEST_F(EngineTest, counts_every_pulse_that_an_interrupted_run_serves) {
   EXPECT_EQ(starts[0].reason, Reason::orphan);
   EXPECT_THAT(reported("TaskRunStarted").back(),
               testing::AllOf(HasSubstr("\"scheduledTime\":\"2025-03-03T10:00:00.000Z\""),
-                             HasSubstr("\"missedCount\":3}")));
+                             HasSubstr("\"missedCount\":3,\"pulses\":{\"down\":2,\"orphan\":1}}")));
 }
 
 // V: scheduledTime is the minute in which the task was added, which is not a pulse it is owed (K4).
@@ -87,7 +89,7 @@ TEST_F(EngineTest, counts_every_pulse_that_a_boot_serves) {
   EXPECT_EQ(starts[0].reason, Reason::boot);
   EXPECT_THAT(reported("TaskRunStarted").back(),
               testing::AllOf(HasSubstr("\"scheduledTime\":\"2025-03-03T10:00:00.000Z\""),
-                             HasSubstr("\"missedCount\":2}")));
+                             HasSubstr("\"missedCount\":2,\"pulses\":{\"run\":1,\"asleep\":2}}")));
 }
 
 // V: on time, nothing is missed, whatever the reason.
@@ -119,9 +121,11 @@ TEST_F(EngineTest, counts_the_pulses_from_before_a_clock_correction) {
   end(starts[0], Outcome::success, at("2025-03-03T12:30:00Z"));
   starts = engine->step(at("2025-03-03T12:30:00Z")).starts;
   ASSERT_EQ(starts.size(), 1);
-  EXPECT_THAT(reported("TaskRunStarted").back(),
-              testing::AllOf(HasSubstr("\"scheduledTime\":\"2025-03-03T11:00:00.000Z\""),
-                             HasSubstr("\"missedCount\":2}")));
+  EXPECT_THAT(
+      reported("TaskRunStarted").back(),
+      testing::AllOf(
+          HasSubstr("\"scheduledTime\":\"2025-03-03T11:00:00.000Z\""),
+          HasSubstr("\"missedCount\":2,\"pulses\":{\"run\":1,\"running\":1,\"asleep\":1}}")));
   EXPECT_EQ(stored().served_until, at("2025-03-03T13:00:30Z"));
 
   end(starts[0], Outcome::failure, at("2025-03-03T12:00:00Z"), "no");

@@ -22,6 +22,7 @@ class FieldList {
   void operator()(std::string_view name, Instant value) {
     add(name, format_utc(into_clock_range(value)));
   }
+  void operator()(std::string_view name, Reason value) { add(name, std::string{name_of(value)}); }
   void operator()(std::string_view name, CivilMinute value) { add(name, format_minute(value)); }
   template <typename T>
   void operator()(std::string_view name, const std::optional<T>& value) {

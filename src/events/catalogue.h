@@ -55,8 +55,13 @@ using Any = std::variant<SchedulerInitializationStarted,
                          LeftoversEnded,
                          CommandsEnding,
                          TaskOutput,
+                         StoreCommitted,
+                         NotificationFailed,
+                         NotificationsDropped,
+                         FailureCountsFailed,
                          HistoryFailed,
                          HistoryRecovered,
+                         Listening,
                          LogLinesDropped>;
 
 }  // namespace event

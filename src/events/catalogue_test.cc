@@ -58,11 +58,16 @@ TEST(Catalogue, gives_an_event_its_name_level_and_fields) {
                           .what = event::TaskRunFailed{.task = "a",
                                                        .duration = 17ms,
                                                        .error = "exit status 1",
-                                                       .next_retry = at("2025-03-03T10:05:01Z")}};
+                                                       .next_retry = at("2025-03-03T10:05:01Z"),
+                                                       .reason = Reason::retry,
+                                                       .attempt = 2,
+                                                       .process = 4711,
+                                                       .exit_status = 1}};
   EXPECT_EQ(to_json(publish(failed)),
             R"({"time":"2025-03-03T10:00:01.000Z","level":"WARNING","event":"TaskRunFailed",)"
             R"("taskName":"a","duration":17,"success":false,"error":"exit status 1",)"
-            R"("nextRetryAt":"2025-03-03T10:05:01.000Z"})");
+            R"("nextRetryAt":"2025-03-03T10:05:01.000Z","reason":"retry","attempt":2,)"
+            R"("processId":4711,"exitStatus":1})");
 
   const TypedEvent overridden{
       .at = at("2025-03-03T10:00:00Z"),

@@ -99,6 +99,55 @@ struct TaskOutput {
   }
 };
 
+// By the scheduler, but only to the daemon: a user's sink would receive it for every step.
+struct StoreCommitted {
+  static constexpr std::string_view name = "StoreCommitted";
+  static constexpr Level level = Level::debug;
+  std::int64_t tasks = 0;  // whose records it has written
+  Duration duration{};
+
+  void fields(auto& add) const {
+    add("tasks", tasks);
+    add("duration", duration);
+  }
+};
+
+// A command of on_failure, on_recovery or on_success.
+struct NotificationFailed {
+  static constexpr std::string_view name = "NotificationFailed";
+  static constexpr Level level = Level::warning;
+  std::string task;
+  std::string notification;  // its key in the task file
+  std::string error;
+
+  void fields(auto& add) const {
+    add("taskName", task);
+    add("notification", notification);
+    add("error", error);
+  }
+};
+
+struct NotificationsDropped {
+  static constexpr std::string_view name = "NotificationsDropped";
+  static constexpr Level level = Level::warning;
+  std::int64_t count = 0;  // since the last report
+
+  void fields(auto& add) const { add("count", count); }
+};
+
+// The file of the failures in a row.
+struct FailureCountsFailed {
+  static constexpr std::string_view name = "FailureCountsFailed";
+  static constexpr Level level = Level::warning;
+  std::string error;
+  std::optional<Instant> next_try{};
+
+  void fields(auto& add) const {
+    add("error", error);
+    add("nextTryAt", next_try);
+  }
+};
+
 struct HistoryFailed {
   static constexpr std::string_view name = "HistoryFailed";
   static constexpr Level level = Level::warning;
@@ -125,6 +174,15 @@ struct HistoryRecovered {
     add("written", written);
     add("lost", lost);
   }
+};
+
+// The daemon serves HTTP.
+struct Listening {
+  static constexpr std::string_view name = "Listening";
+  static constexpr Level level = Level::info;
+  std::string address;
+
+  void fields(auto& add) const { add("address", address); }
 };
 
 struct LogLinesDropped {

@@ -8,7 +8,10 @@
 #include <string_view>
 
 #include <dutiful/events.h>
+#include <dutiful/run.h>
 #include <dutiful/time.h>
+
+#include "account/fates.h"
 
 namespace dutiful::event {
 
@@ -253,23 +256,40 @@ struct ClockOutOfRange {
   void fields(auto& add) const { add("error", error); }
 };
 
+// The pulses that a start serves, by what became of them. Fates that none of them has are left out.
+struct ServedPulses {
+  PulseFates fates;
+
+  void fields(auto& add) const {
+    PulseFates::for_each(fates, [&](std::string_view fate, std::int64_t pulses) {
+      if (pulses > 0) add(fate, pulses);
+    });
+  }
+};
+
 struct TaskRunStarted {
   static constexpr std::string_view name = "TaskRunStarted";
   static constexpr Level level = Level::info;
   std::string task;
   Instant scheduled;
   Instant actual;
+  Reason reason = Reason::cron;
+  std::uint32_t attempt = 1;
   bool is_retry = false;
   bool is_repeated_minute = false;
   std::int64_t missed = 0;  // pulses that it serves besides the scheduled one (T6)
+  PulseFates served{};      // all pulses that it serves, by what became of them
 
   void fields(auto& add) const {
     add("taskName", task);
     add("scheduledTime", scheduled);
     add("actualTime", actual);
+    add("reason", reason);
+    add("attempt", std::int64_t{attempt});
     if (is_retry) add("isRetry", true);
     if (is_repeated_minute) add("isRepeatedMinute", true);
     if (missed > 0) add("missedCount", missed);
+    if (served.total() > served.run) add("pulses", ServedPulses{served});
   }
 };
 
@@ -302,11 +322,22 @@ struct TaskRunCompleted {
   static constexpr Level level = Level::info;
   std::string task;
   Duration duration{};
+  Reason reason = Reason::cron;
+  std::uint32_t attempt = 1;
+  // Of a command:
+  std::optional<std::int64_t> process{};
+  std::optional<std::int64_t> exit_status{};
+  std::optional<std::int64_t> signal{};
 
   void fields(auto& add) const {
     add("taskName", task);
     add("duration", duration);
     add("success", true);
+    add("reason", reason);
+    add("attempt", std::int64_t{attempt});
+    add("processId", process);
+    add("exitStatus", exit_status);
+    add("signal", signal);
   }
 };
 
@@ -317,6 +348,12 @@ struct TaskRunFailed {
   Duration duration{};
   std::string error;
   std::optional<Instant> next_retry{};
+  Reason reason = Reason::cron;
+  std::uint32_t attempt = 1;
+  // Of a command, if it was started:
+  std::optional<std::int64_t> process{};
+  std::optional<std::int64_t> exit_status{};
+  std::optional<std::int64_t> signal{};
 
   void fields(auto& add) const {
     add("taskName", task);
@@ -324,6 +361,11 @@ struct TaskRunFailed {
     add("success", false);
     add("error", error);
     add("nextRetryAt", next_retry);
+    add("reason", reason);
+    add("attempt", std::int64_t{attempt});
+    add("processId", process);
+    add("exitStatus", exit_status);
+    add("signal", signal);
   }
 };
 

@@ -19,6 +19,12 @@ struct TypedEvents {
   void operator()(const Event& /*published*/) const {}
 };
 
+// Whether the sink belongs to this project's code, which also receives events that are not for
+// users.
+[[nodiscard]] inline bool is_typed(const EventSink& sink) {
+  return sink.target<TypedEvents>() != nullptr;
+}
+
 // A typed sink that passes events on to the user's sink. Empty if the user gave none, so that no
 // event is made in vain.
 [[nodiscard]] inline TypedSink typed_sink(EventSink sink) {

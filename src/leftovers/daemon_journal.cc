@@ -83,15 +83,6 @@ bool was_written_before_this_boot(const std::string& path) {
   return stat(path.c_str(), &file) == 0 && file.st_mtim.tv_sec < boot_time();
 }
 
-// A run was interrupted, so there was a daemon, which entered its name before it ran anything.
-void require_a_name(const std::string& path, const std::vector<PreviousDaemon>& daemons) {
-  if (std::ranges::any_of(daemons, is_whole) || was_written_before_this_boot(path)) return;
-  throw std::runtime_error(
-      path +
-      " is damaged: it does not name the daemon whose commands were interrupted, and they "
-      "may still run; kill those that do, then remove the file");
-}
-
 void require_that_none_lives(const std::string& path, const std::vector<PreviousDaemon>& daemons) {
   const std::string space = process_space();
   for (const PreviousDaemon& daemon : daemons) {
@@ -99,7 +90,7 @@ void require_that_none_lives(const std::string& path, const std::vector<Previous
     const auto process = find_process(daemon.process);
     if (!process || process->start != daemon.start || process->is_ending) continue;
     throw std::runtime_error("process " + std::to_string(daemon.process) +
-                             " still uses this state (" + path +
+                             " still uses this state (" + quote(path) +
                              "), though its files were removed or replaced; stop it first");
   }
 }
@@ -110,19 +101,27 @@ void DaemonJournal::refuse(const std::string& reason) const {
   throw StoreError(state_, "cannot be used: " + reason, std::current_exception());
 }
 
+// A run was interrupted, so there was a daemon, which entered its name before it ran anything.
+void DaemonJournal::require_a_name(const std::vector<PreviousDaemon>& daemons) const {
+  if (std::ranges::any_of(daemons, is_whole) || was_written_before_this_boot(path_)) return;
+  refuse(quote(path_) +
+         " is damaged: it does not name the daemon whose commands were interrupted, and they may "
+         "still run; kill those that do, then remove the file");
+}
+
 Contents DaemonJournal::read() const {
-  const char* remedy =
-      "; it names daemons whose commands may still run: make it readable, or kill those commands "
-      "and remove it";
   try {
     const PrivateFile file = open_private(path_, O_RDONLY, Demand::ours);
     Contents contents = read_whole(file.descriptor);
     if (file.error != 0) contents.error = file.error;
     if (contents.error == 0 || contents.error == ENOENT) return contents;
     refuse(quote(path_) + " cannot be read: " + std::generic_category().message(contents.error) +
-           remedy);
+           "; it names daemons whose commands may still run: make it readable, or kill those "
+           "commands and remove it");
   } catch (const FileError& error) {
-    refuse(error.what() + std::string{remedy});
+    // The remedy of the error takes the file away, and with it the names.
+    refuse(error.what() + std::string{", but first kill the commands of the previous daemon, which "
+                                      "may still run"});
   }
 }
 
@@ -147,7 +146,7 @@ void DaemonJournal::write(std::string_view text) const {
 std::vector<PreviousDaemon> DaemonJournal::enter(const std::string& name, bool was_interrupted) {
   Contents contents = read();
   std::vector<PreviousDaemon> before = parse(contents.text);
-  if (was_interrupted && contents.error == 0) require_a_name(path_, before);
+  if (was_interrupted && contents.error == 0) require_a_name(before);
   require_that_none_lives(path_, before);
   if (others_could_write(path_)) {
     for (PreviousDaemon& daemon : before) daemon.commands.clear();
@@ -176,13 +175,13 @@ void DaemonJournal::keep_only(const std::string& name) {
 
 void DaemonJournal::clear() {
   if (unlink(path_.c_str()) != 0 && errno != ENOENT) {
-    throw std::system_error(errno, std::generic_category(), path_ + " cannot be removed");
+    throw std::system_error(errno, std::generic_category(), quote(path_) + " cannot be removed");
   }
 }
 
 JournalLine DaemonJournal::add() {
   if (!is_at(path_, file_.get())) {
-    throw std::runtime_error(path_ +
+    throw std::runtime_error(quote(path_) +
                              " was removed or replaced, and no command is started without an entry "
                              "in it; put it back, or restart the daemon");
   }

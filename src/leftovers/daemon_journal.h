@@ -52,15 +52,14 @@ class DaemonJournal {
 
   // Enters a name, and returns the daemons that the journal already has.
   //
-  // Throws std::runtime_error if one of them still lives, or if a run was interrupted and the
-  // journal names no daemon that could have run it. A journal from before this boot of the host may
-  // be damaged: the commands of that time no longer exist.
+  // Throws std::runtime_error if one of them still lives.
   //
-  // Throws StoreError if the file cannot be read, and leaves it unchanged; if it cannot be written;
-  // and if the file, or the one that replaces it, is a link or belongs to another user, because
-  // whoever writes the journal decides which processes are killed. If an older daemon made it
-  // writable by others, only its names are used, which processes carry themselves, and none of its
-  // commands.
+  // Throws StoreError if the file cannot be read, and leaves it unchanged; if a run was interrupted
+  // and the file names no daemon that could have run it, except for a file from before this boot of
+  // the host, because the commands of that time no longer exist; if it cannot be written; and if
+  // the file, or the one that replaces it, is a link or belongs to another user, because whoever
+  // writes the journal decides which processes are killed. If an older daemon made it writable by
+  // others, only its names are used, which processes carry themselves, and none of its commands.
   std::vector<PreviousDaemon> enter(const std::string& name, bool was_interrupted = false);
   // Removes all other daemons, whose processes no longer exist. Commands can be added from now on.
   // Throws StoreError.
@@ -78,6 +77,7 @@ class DaemonJournal {
 
  private:
   [[noreturn]] void refuse(const std::string& reason) const;
+  void require_a_name(const std::vector<PreviousDaemon>& daemons) const;
   [[nodiscard]] Contents read() const;
   void write(std::string_view text) const;
 

@@ -22,6 +22,7 @@ namespace dutiful {
 namespace {
 
 using testing::AllOf;
+using testing::EndsWith;
 using testing::HasSubstr;
 
 // An older daemon made the file with its umask, so another user may have written any process.
@@ -82,8 +83,24 @@ TEST(DaemonJournal, that_cannot_be_read_is_not_taken_for_empty) {
     FAIL() << "it was taken for empty";
   } catch (const std::runtime_error& error) {
     EXPECT_THAT(error.what(),
-                AllOf(HasSubstr(state + "-commands\" is a directory"),
-                      HasSubstr("kill those commands and remove it")));
+                EndsWith("-commands\" is a directory; move it away, but first kill the commands of "
+                         "the previous daemon, which may still run"));
+  }
+}
+
+TEST(DaemonJournal, that_is_a_link_is_refused_with_one_remedy) {
+  TemporaryDirectory directory;
+  const std::string state = directory.file("state.db");
+  ASSERT_EQ(symlink("elsewhere", (state + "-commands").c_str()), 0);
+  try {
+    DaemonJournal{state}.enter("a");
+    FAIL() << "the link was followed";
+  } catch (const StoreError& error) {
+    EXPECT_THAT(
+        error.what(),
+        EndsWith("-commands\" is a symbolic link, which is not followed; put the file itself "
+                 "in its place, or remove it, but first kill the commands of the previous "
+                 "daemon, which may still run"));
   }
 }
 
@@ -96,9 +113,9 @@ TEST(DaemonJournal, that_is_damaged_is_not_taken_for_empty) {
     try {
       DaemonJournal{state}.enter("a", true);
       FAIL() << "it was taken for empty: " << damaged;
-    } catch (const std::runtime_error& error) {
+    } catch (const StoreError& error) {
       EXPECT_THAT(error.what(),
-                  AllOf(HasSubstr(file + " is damaged"), HasSubstr("remove the file")));
+                  AllOf(HasSubstr('"' + file + "\" is damaged"), HasSubstr("remove the file")));
     }
   }
   // A power cut may cause that, and then its commands no longer exist.

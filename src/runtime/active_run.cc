@@ -32,10 +32,19 @@ std::shared_ptr<ActiveRun> make_active_run(const Start& start,
 }
 
 Ending ActiveRun::ending() const {
-  if (!timed_out) return {outcome, error, returned, duration};
-  std::string reason = "time limit exceeded";
-  if (outcome == Outcome::failure && !error.empty()) reason += ": " + error;
-  return {Outcome::failure, std::move(reason), returned, duration};
+  Ending ending{.outcome = outcome,
+                .error = error,
+                .at = returned,
+                .duration = duration,
+                .reason = reason_,
+                .attempt = attempt_,
+                .process = process_};
+  if (timed_out) {
+    ending.error = "time limit exceeded";
+    if (outcome == Outcome::failure && !error.empty()) ending.error += ": " + error;
+    ending.outcome = Outcome::failure;
+  }
+  return ending;
 }
 
 void ActiveRun::settle(Outcome how, std::string_view reason) noexcept {

@@ -28,7 +28,11 @@ class ActiveRun : public Run::Settler, public std::enable_shared_from_this<Activ
 
   // Sets what the callback sees. Must be the last step, because it moves the name out of the start,
   // and a start whose run cannot be made is tried again.
-  void set_info(Start&& start) noexcept { info_ = run_info_of(std::move(start), stop); }
+  void set_info(Start&& start) noexcept {
+    reason_ = start.reason;
+    attempt_ = start.attempt;
+    info_ = run_info_of(std::move(start), stop);
+  }
 
   // Whether the loop itself may call call().
   [[nodiscard]] bool is_prompt() const noexcept { return PromptCallback::is(callback_); }
@@ -37,6 +41,7 @@ class ActiveRun : public Run::Settler, public std::enable_shared_from_this<Activ
   void call() noexcept { callback_(Run{std::move(info_), shared_from_this()}); }
 
   void settle(Outcome how, std::string_view reason) noexcept override;
+  void note_process(const ProcessEnd& end) noexcept override { process_ = end; }
 
   const TaskId task;
 
@@ -59,7 +64,10 @@ class ActiveRun : public Run::Settler, public std::enable_shared_from_this<Activ
   std::shared_ptr<ActiveRun> next;  // see Queue
 
  private:
-  RunInfo info_{};
+  RunInfo info_{};  // moves to the callback
+  Reason reason_{};
+  std::uint32_t attempt_ = 1;
+  ProcessEnd process_{};
   Callback callback_;
   std::weak_ptr<Mailbox> mailbox_;
 };

@@ -6,6 +6,7 @@
 
 #include <dutiful/errors.h>
 
+#include "core/best_effort.h"
 #include "core/task.h"
 #include "engine/refusal.h"
 
@@ -22,13 +23,16 @@ bool Calls::must_reject() const {
 template <typename Make>
 void Calls::trace(Make make) noexcept {
   if (!is_traced_) return;
-  try {
-    // Outside the range of clocks time stands still, as it does for the engine.
+  // Outside the range of clocks time stands still, as it does for the engine. The same while the
+  // clock fails: a call whose end were not in the trace would seem to hang.
+  best_effort([this] {
+    mutex_.assert_held();
     if (const Instant now = clock_.now(); in_clock_range(now)) latest_ = now;
+  });
+  best_effort([&] {
+    mutex_.assert_held();
     untraced_.push_back({latest_, make()});
-  } catch (...) {
-    // There is no memory, or the clock has failed.
-  }
+  });
 }
 
 void Calls::reject(CallNumber number) {
@@ -53,8 +57,10 @@ Calls::Initialization Calls::enter_initialize(std::vector<TracedRegistration> li
     changed_.notify_all();
     reject(number);
   }
-  before_initialize_ = std::exchange(lifecycle_, Lifecycle::initializing);
-  return {number, before_initialize_ == Lifecycle::uninitialized};
+  before_initialize_ = lifecycle_.exchange(Lifecycle::initializing);
+  return {.number = number,
+          .first = before_initialize_ == Lifecycle::uninitialized,
+          .must_join = std::exchange(loop_ended_, false)};
 }
 
 void Calls::leave_initialize() noexcept {
@@ -91,7 +97,8 @@ std::uint64_t Calls::enter_stop() {
 Calls::StopProgress Calls::wait_for_stop(std::uint64_t number, Deadline deadline) {
   Lock lock{mutex_};
   while (std::ranges::find(stops_, number) != stops_.end()) {
-    if (lifecycle_ == Lifecycle::stopping && loop_ended_ && !std::exchange(clearing_, true)) {
+    // An initialize() joins a loop that has found no list.
+    if (lifecycle_ != Lifecycle::initializing && loop_ended_ && !std::exchange(joining_, true)) {
       return StopProgress::loop_ended;
     }
     if (!deadline) {
@@ -103,16 +110,33 @@ Calls::StopProgress Calls::wait_for_stop(std::uint64_t number, Deadline deadline
   return StopProgress::done;
 }
 
+bool Calls::abandon_stop() noexcept {
+  const Lock lock{mutex_};
+  if (loop_ended_) return false;
+  ++abandoned_;
+  return true;
+}
+
 void Calls::leave_stop(Ends ends) noexcept {
   const Lock lock{mutex_};
-  lifecycle_ = Lifecycle::uninitialized;
   loop_ended_ = false;
-  clearing_ = false;
+  joining_ = false;
+  if (lifecycle_ == Lifecycle::stopping) {
+    enter_uninitialized(ends);
+  } else {
+    answer_stops();  // loop_has_ended() has answered those before them
+  }
+}
+
+void Calls::enter_uninitialized(Ends ends) noexcept {
   if (ends == Ends::lost) {
     stops_.clear();
     trace([]() -> TraceEvent { return Crash{}; });
   }
   answer_stops();
+  // Last, because it is read without the mutex: a caller that sees it may set the clock, and the
+  // stops must have been answered by then.
+  lifecycle_ = Lifecycle::uninitialized;
 }
 
 void Calls::answer_stops() noexcept {
@@ -120,12 +144,15 @@ void Calls::answer_stops() noexcept {
     trace([&]() -> TraceEvent { return StopEnd{stop}; });
   }
   stops_.clear();
+  abandoned_ = 0;
   changed_.notify_all();
 }
 
 // Answers the stops that have nothing to stop. A list that waits for its turn is rejected first.
 void Calls::answer_idle_stops() noexcept {
-  if (lifecycle_ == Lifecycle::uninitialized && !initialize_pending()) answer_stops();
+  if (lifecycle_ == Lifecycle::uninitialized && !initialize_pending() && !loop_ended_) {
+    answer_stops();
+  }
 }
 
 Calls::News Calls::take() {
@@ -134,15 +161,18 @@ Calls::News Calls::take() {
   return {clock_.now(), stop, std::exchange(untraced_, {})};
 }
 
-void Calls::loop_has_ended() {
+void Calls::loop_has_ended(Ends ends) noexcept {
   const Lock lock{mutex_};
   loop_ended_ = true;
+  // A stop() that waits returns only after it has joined the loop. Until then it must not be
+  // answered, because initialize() is still rejected (I4).
+  if (lifecycle_ == Lifecycle::stopping && abandoned_ == stops_.size()) enter_uninitialized(ends);
   changed_.notify_all();
 }
 
 bool Calls::is_idle() {
   const Lock lock{mutex_};
-  return lifecycle_ == Lifecycle::uninitialized && !initialize_pending();
+  return lifecycle_ == Lifecycle::uninitialized && !initialize_pending() && !loop_ended_;
 }
 
 }  // namespace dutiful

@@ -3,6 +3,7 @@
 #include "runtime/calls.h"
 
 #include <atomic>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <thread>
@@ -38,6 +39,8 @@ class CallsTest : public Runtime {
     std::vector<std::string> calls;
     std::vector<std::string> violations;
     std::map<std::uint64_t, int> unanswered;
+    int starts = 0;
+    int starts_after_stop = 0;
   };
   Written read_trace() {
     Written written;
@@ -50,6 +53,7 @@ class CallsTest : public Runtime {
       written.calls.push_back(std::string{name} + ' ' + std::to_string(call.value()));
       if ((written.unanswered[*call] += change) == 0) written.unanswered.erase(*call);
     };
+    bool has_stopped = false;
     for (TracedEvent event; reader.read(event);) {
       monitor.on(reader.line(), event.at, event.event);
       if (const auto* init = std::get_if<InitStart>(&event.event)) {
@@ -64,10 +68,14 @@ class CallsTest : public Runtime {
                -1);
       } else if (const auto* stop = std::get_if<StopStart>(&event.event)) {
         called("StopStart", stop->call, 1);
+        has_stopped = true;
       } else if (const auto* stopped = std::get_if<StopEnd>(&event.event)) {
         called("StopEnd", stopped->call, -1);
       } else if (std::holds_alternative<Crash>(event.event)) {
         written.calls.emplace_back("Crash");
+      } else if (std::holds_alternative<RunStart>(event.event)) {
+        ++written.starts;
+        if (has_stopped) ++written.starts_after_stop;
       }
     }
     return written;
@@ -120,30 +128,193 @@ TEST_F(CallsTest, that_the_environment_refuses_are_no_crash) {
   EXPECT_THAT(trace.calls, ElementsAre("InitStart 1", "refused by the world 1"));
 }
 
-// A stop() whose patience ended is answered when everything has ended, by any other call.
-TEST_F(CallsTest, of_an_impatient_stop_are_answered_in_the_end) {
+// Calls of a stop() whose patience ends while a task runs.
+class ImpatientStop : public CallsTest {
+ protected:
+  Journal violations;
+  Gate begun;
+  Gate may_end;
+
+  [[nodiscard]] Options verified() {
+    Options verified = traced();
+    verified.verify = true;
+    verified.events = [this](const Event& event) {
+      if (event.name == "TheoryViolated") violations.add(to_json(event));
+    };
+    return verified;
+  }
+  [[nodiscard]] Registration long_task() {
+    return {"a",
+            "0 * * * *",
+            [this] {
+              begun.open();
+              may_end.pass();
+            },
+            1min,
+            5min};
+  }
+  // Lets time pass meanwhile.
+  void wait_until_stopped(const Scheduler& scheduler, Duration passes = 0ms) {
+    const auto patience = std::chrono::steady_clock::now() + 60s;
+    while (scheduler.status().lifecycle != SchedulerStatus::Lifecycle::uninitialized) {
+      ASSERT_LT(std::chrono::steady_clock::now(), patience) << "it is still stopping";
+      clock->advance(passes);
+      std::this_thread::yield();
+    }
+  }
+};
+
+// L3: they are answered when everything has ended, and not by the next call.
+TEST_F(ImpatientStop, is_answered_when_everything_has_ended) {
   {
-    Scheduler scheduler{traced()};
-    Gate begun;
-    Gate gate;
-    scheduler.initialize({{"a",
-                           "* * * * *",
-                           [&] {
-                             begun.open();
-                             gate.pass();
-                           },
-                           1min}});
+    Scheduler scheduler{verified()};
+    scheduler.initialize({long_task()});
     begun.pass();
-    EXPECT_EQ(scheduler.stop(0ms).size(), 1U);
-    gate.open();
+    EXPECT_EQ(scheduler.stop(0ms), Entries{"a"});
+    EXPECT_EQ(scheduler.stop(0ms), Entries{"a"});
+    may_end.open();
+    wait_until_stopped(scheduler);
+    clock->advance(10min);
     scheduler.stop();
   }
   const Written trace = read_trace();
   EXPECT_THAT(trace.violations, IsEmpty());
-  EXPECT_THAT(
-      trace.calls,
-      ElementsAre(
-          "InitStart 1", "InitSuccess 1", "StopStart 2", "StopStart 3", "StopEnd 2", "StopEnd 3"));
+  EXPECT_EQ(violations.size(), 0U);
+  EXPECT_THAT(trace.calls,
+              ElementsAre("InitStart 1",
+                          "InitSuccess 1",
+                          "StopStart 2",
+                          "StopStart 3",
+                          "StopEnd 2",
+                          "StopEnd 3",
+                          "StopStart 4",
+                          "StopEnd 4"));
+}
+
+// I8, S5: then it takes a list, whether stop() was called again or not; and everything is released.
+TEST_F(ImpatientStop, lets_a_new_list_in_when_everything_has_ended) {
+  {
+    Scheduler scheduler{verified()};
+    auto captured = std::make_shared<int>();
+    const std::weak_ptr<int> observed = captured;
+    scheduler.initialize({long_task(), {"b", "0 0 1 1 *", [held = std::move(captured)] {}, 1min}});
+    begun.pass();
+    EXPECT_EQ(scheduler.stop(0ms), Entries{"a"});
+    EXPECT_THROW(scheduler.initialize({}), SchedulerAlreadyActiveError);
+    may_end.open();
+    wait_until_stopped(scheduler);
+    EXPECT_TRUE(observed.expired());
+    clock->advance(10min);
+    EXPECT_THROW(scheduler.initialize({{"", "* * * * *", [] {}, 1min}}), InvalidRegistrationError);
+    scheduler.initialize({{"c", "* * * * *", [&] { journal.add("c"); }, 1min}});
+    EXPECT_EQ(journal.wait_for(1), Entries{"c"});
+  }
+  const Written trace = read_trace();
+  EXPECT_THAT(trace.violations, IsEmpty());
+  EXPECT_THAT(trace.calls,
+              ElementsAre("InitStart 1",
+                          "InitSuccess 1",
+                          "StopStart 2",
+                          "InitStart 3",
+                          "refused 3",
+                          "StopEnd 2",
+                          "InitStart 4",
+                          "refused 4",
+                          "InitStart 5",
+                          "InitSuccess 5",
+                          "StopStart 6",
+                          "StopEnd 6"));
+}
+
+// L3: an answer has the time at which it was given, though the lifecycle is read without a lock.
+TEST(LastStop, is_answered_before_anybody_sees_that_the_scheduler_has_stopped) {
+  struct Watching final : ManualClock {
+    using ManualClock::ManualClock;
+    [[nodiscard]] Instant now() const override {
+      if (calls != nullptr) seen.push_back(calls->lifecycle());
+      return ManualClock::now();
+    }
+    const Calls* calls = nullptr;
+    mutable std::vector<Calls::Lifecycle> seen;
+  };
+  Watching clock{at("2025-03-03T10:00:30Z")};
+  Calls calls{clock, Reinitialize::reject, true};
+  calls.enter_initialize({}, Calls::Caller::outside);
+  calls.leave_initialize();
+  const std::uint64_t stop = calls.enter_stop();
+  using std::chrono::steady_clock;
+  ASSERT_EQ(calls.wait_for_stop(stop, steady_clock::now()), Calls::StopProgress::deadline_passed);
+  ASSERT_TRUE(calls.abandon_stop());
+
+  clock.calls = &calls;
+  calls.loop_has_ended(Calls::Ends::recorded);
+
+  EXPECT_THAT(clock.seen, ElementsAre(Calls::Lifecycle::stopping));
+  EXPECT_EQ(calls.lifecycle(), Calls::Lifecycle::uninitialized);
+}
+
+// H5: if an end is lost, the crash is traced when the scheduler gives up; the next stop() throws.
+TEST_F(ImpatientStop, that_loses_an_end_is_a_crash) {
+  Options durable = verified();
+  durable.state = directory.file("state.db");
+  {
+    Scheduler scheduler{durable};
+    scheduler.initialize({long_task()});
+    begun.pass();
+    EXPECT_EQ(scheduler.stop(0ms), Entries{"a"});
+    std::filesystem::rename(durable.state + "-owner", durable.state + "-away");
+    may_end.open();
+    wait_until_stopped(scheduler, 1s);
+    clock->advance(10min);
+    EXPECT_THROW(scheduler.stop(), StopSchedulerError);
+    scheduler.stop();
+  }
+  const Written trace = read_trace();
+  EXPECT_THAT(trace.violations, IsEmpty());
+  EXPECT_THAT(trace.calls,
+              ElementsAre("InitStart 1",
+                          "InitSuccess 1",
+                          "StopStart 2",
+                          "Crash",
+                          "StopStart 3",
+                          "StopEnd 3",
+                          "StopStart 4",
+                          "StopEnd 4"));
+}
+
+// I5: no start is decided after stop() was called, also between the steps of a burst.
+TEST_F(CallsTest, of_stop_let_nothing_more_start_in_the_middle_of_a_burst) {
+  constexpr int tasks = 5000;
+  Options bursting = traced();
+  bursting.max_concurrent = 0;
+  Scheduler* bursts = nullptr;
+  std::thread stopper;
+  int started = 0;
+  bursting.events = [&](const Event& event) {
+    if (event.name != "TaskRunStarted" || ++started != 1000) return;
+    stopper = std::thread{[&] { bursts->stop(); }};
+    using Lifecycle = SchedulerStatus::Lifecycle;
+    while (bursts->status().lifecycle != Lifecycle::stopping) std::this_thread::yield();
+  };
+  {
+    Scheduler scheduler{bursting};
+    bursts = &scheduler;
+    std::vector<Registration> list;
+    for (int i = 0; i < tasks; ++i) {
+      list.push_back({"t" + std::to_string(i), "* * * * *", [&] { journal.add("ran"); }, 1min});
+    }
+    scheduler.initialize(std::move(list));
+    journal.wait_for(1000);
+    scheduler.stop();
+    stopper.join();
+  }
+
+  const Written trace = read_trace();
+  EXPECT_THAT(trace.violations, IsEmpty());
+  EXPECT_EQ(trace.starts_after_stop, 0);
+  EXPECT_EQ(trace.starts, started);
+  EXPECT_LT(started, tasks);
+  EXPECT_EQ(journal.size(), static_cast<std::size_t>(started));
 }
 
 // S1, S5, H9: whatever callers do at the same time, nothing starts after stop() was called, an idle
@@ -199,6 +370,30 @@ TEST(Calls, are_traced_at_the_last_instant_in_the_range_of_the_clock) {
   clock.set(at("2025-03-03T10:00:01Z"));
   (void)calls.enter_stop();
   EXPECT_EQ(calls.take().events.at(0).at, at("2025-03-03T10:00:01Z"));
+}
+
+// The same while the clock fails, so that a call that has returned is answered in the trace.
+TEST(Calls, are_traced_while_the_clock_fails) {
+  class FailingClock : public ManualClock {
+   public:
+    using ManualClock::ManualClock;
+    [[nodiscard]] Instant now() const override {
+      if (fails) throw 1;
+      return ManualClock::now();
+    }
+    bool fails = false;
+  };
+  FailingClock clock{at("2025-03-03T10:00:00Z")};
+  Calls calls{clock, Reinitialize::reject, true};
+  const auto call = calls.enter_initialize({}, Calls::Caller::outside);
+  clock.fails = true;
+  EXPECT_ANY_THROW((void)calls.take());
+  calls.leave_initialize(call, std::make_exception_ptr(1));
+  clock.fails = false;
+  const auto events = calls.take().events;
+  ASSERT_EQ(events.size(), 2U);
+  EXPECT_TRUE(std::holds_alternative<InitFailure>(events[1].event));
+  EXPECT_EQ(events[1].at, at("2025-03-03T10:00:00Z"));
 }
 
 // I4: calls that wait are admitted one by one.
@@ -277,13 +472,44 @@ TEST(Calls, let_a_stop_overtake_lists_that_have_not_begun) {
   calls.leave_initialize();
   waits.join();
   EXPECT_EQ(calls.take().stop, Calls::Stop::now);
-  calls.loop_has_ended();
+  calls.loop_has_ended(Calls::Ends::recorded);
   EXPECT_EQ(calls.wait_for_stop(stop, {}), Calls::StopProgress::loop_ended);
   EXPECT_THROW((void)calls.enter_initialize({}, Calls::Caller::outside),
                SchedulerAlreadyActiveError);
   calls.leave_stop(Calls::Ends::recorded);
   EXPECT_TRUE(calls.is_idle());
   EXPECT_TRUE(calls.enter_initialize({}, Calls::Caller::outside).first);
+}
+
+// A stop() that was abandoned when the loop ended is answered; one that waits joins the loop first.
+TEST(Calls, answer_a_stop_that_nobody_waits_for_when_the_loop_has_ended) {
+  const ManualClock clock{at("2025-03-03T10:00:00Z")};
+  for (const bool somebody_waits : {false, true}) {
+    SCOPED_TRACE(somebody_waits);
+    Calls calls{clock, Reinitialize::reject, true};
+    (void)calls.enter_initialize({}, Calls::Caller::outside);
+    calls.leave_initialize();
+    (void)calls.enter_stop();
+    const auto stop = calls.enter_stop();
+    EXPECT_TRUE(calls.abandon_stop());
+    if (!somebody_waits) {
+      EXPECT_TRUE(calls.abandon_stop());
+    }
+    (void)calls.take();
+    calls.loop_has_ended(Calls::Ends::recorded);
+    EXPECT_EQ(calls.take().events.size(), somebody_waits ? 0U : 2U);
+    EXPECT_EQ(calls.lifecycle(),
+              somebody_waits ? Calls::Lifecycle::stopping : Calls::Lifecycle::uninitialized);
+    EXPECT_FALSE(calls.is_idle());
+    if (somebody_waits) {
+      EXPECT_FALSE(calls.abandon_stop());
+      EXPECT_EQ(calls.wait_for_stop(stop, {}), Calls::StopProgress::loop_ended);
+      calls.leave_stop(Calls::Ends::recorded);
+      EXPECT_EQ(calls.take().events.size(), 2U);
+      EXPECT_TRUE(calls.is_idle());
+    }
+    EXPECT_EQ(calls.enter_initialize({}, Calls::Caller::outside).must_join, !somebody_waits);
+  }
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/best_effort.h"
+#include "runtime/measured_store.h"
 #include "runtime/options.h"
 
 namespace dutiful {
@@ -17,30 +18,37 @@ EngineDriver::EngineDriver(Surroundings around,
       calls_(around.calls),
       trace_(around.trace),
       mailbox_(std::make_shared<Mailbox>(around.clock, &around.wake_up)),
-      engine_(calendar,
-              policies_of(options),
-              store_opener_of(options),
-              around.trace,
-              events,
-              [this, prepare = std::move(prepare)] {
-                mutex.assert_held();
-                prepare();
-                return take_calls().now;
-              }) {}
+      engine_(
+          calendar,
+          policies_of(options),
+          is_typed(options.events) ? measured(store_opener_of(options), around.clock, events)
+                                   : store_opener_of(options),
+          around.trace,
+          events,
+          [this, prepare = std::move(prepare)] {
+            mutex.assert_held();
+            prepare();
+            return take_calls().now;
+          },
+          &around.board) {}
+
+Instant EngineDriver::begin_initialize(const Calls::Initialization& call, Workers& workers) {
+  if (call.first) is_stop_requested_ = false;
+  dispatch(workers);  // by the callbacks of the previous list
+  return take_calls().now;
+}
 
 void EngineDriver::initialize(std::vector<TaskConfig> list,
                               Callbacks& callbacks,
                               const Calls::Initialization& call,
-                              Workers& workers) {
-  if (call.first) is_stop_requested_ = false;
-  dispatch(workers);  // by the callbacks of the previous list
-  engine_.initialize(std::move(list), take_calls().now, {call.number, true});
+                              Instant now) {
+  engine_.initialize(std::move(list), now, {call.number, true});
   callbacks_.swap(callbacks);
-  try {
+  // If that fails, the loop, which is next, sets it again, and reports the failure.
+  best_effort([this] {
+    mutex.assert_held();
     set_alarm();
-  } catch (const std::exception&) {
-    // The loop, which is next, sets it again, and reports a failure.
-  }
+  });
 }
 
 EngineDriver::Next EngineDriver::step(Workers& workers) {
@@ -55,10 +63,11 @@ EngineDriver::Next EngineDriver::step(Workers& workers) {
 }
 
 EngineDriver::Next EngineDriver::step_once(Workers& workers) {
+  // The list was refused, perhaps because the clock fails. Its initialize() waits for this.
+  if (engine_.lifecycle() == Lifecycle::uninitialized) return Next::end;
   const Calls::News news = take_calls();
   const Instant now = engine_.follow(news.now);
   is_held_ = news.stop == Calls::Stop::soon;
-  if (engine_.lifecycle() == Lifecycle::uninitialized) return Next::end;  // the list was refused
   if (news.stop == Calls::Stop::now && engine_.lifecycle() == Lifecycle::running) {
     if (engine_.stop(now, {.number = {}, .traced_by_caller = true})) return Next::end;
   }
@@ -108,12 +117,12 @@ Calls::News EngineDriver::take_calls() {
 }
 
 void EngineDriver::trace_calls() noexcept {
-  try {
+  // If the user's clock fails, the loop, or the next call, traces them.
+  best_effort([this] {
+    mutex.assert_held();
     (void)take_calls();
     trace_.flush();
-  } catch (const std::exception&) {
-    // The user's clock has failed. The loop, or the next call, traces them.
-  }
+  });
 }
 
 // Returns whether there are any.

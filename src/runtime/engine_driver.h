@@ -36,7 +36,8 @@ class EngineDriver {
     Clock& clock;
     Calls& calls;
     TraceSink& trace;
-    Bell& wake_up;  // rings when a run has ended
+    Bell& wake_up;       // rings when a run has ended
+    StatusBoard& board;  // shows what is durable
   };
   // `prepare` is called by initialize(), as Options::prepare is.
   EngineDriver(Surroundings around,
@@ -48,12 +49,16 @@ class EngineDriver {
   // Guards everything here.
   Mutex mutex;
 
+  // Must precede each initialize(), and returns its instant. Throws what the clock throws, and
+  // std::bad_alloc.
+  [[nodiscard]] Instant begin_initialize(const Calls::Initialization& call, Workers& workers)
+      REQUIRES(mutex);
   // Makes the list durable. Swaps the callbacks with those of the previous list. Throws the errors
   // of RULES E, and changes nothing then.
   void initialize(std::vector<TaskConfig> list,
                   Callbacks& callbacks,
                   const Calls::Initialization& call,
-                  Workers& workers) REQUIRES(mutex);
+                  Instant now) REQUIRES(mutex);
 
   // What the loop does next, after the deferred work.
   enum class Next {

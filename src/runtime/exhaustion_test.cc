@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <future>
+#include <system_error>
 
 #include <gtest/gtest.h>
 
@@ -11,6 +12,7 @@
 
 #include "runtime/active_run.h"
 #include "support/allocations.h"
+#include "support/few_descriptors.h"
 #include "support/journal.h"
 #include "support/thread_creation.h"
 #include "support/times.h"
@@ -53,6 +55,30 @@ class Exhausted : public testing::Test {
             .time_limit = 1h};
   }
 };
+
+// E: not even the constructor throws an error of another kind.
+TEST_F(Exhausted, cannot_be_made_without_descriptors) {
+#ifdef __SANITIZE_ADDRESS__
+  // At a virtual call, UndefinedBehaviorSanitizer opens a pipe to check whether the object can be
+  // read, and reports it as invalid if there is no pipe.
+  GTEST_SKIP() << "the sanitizer needs a pipe to look at an object";
+#endif
+  constexpr rlim_t needed = 3;
+  for (rlim_t left = 0; left < needed; ++left) {
+    const FewDescriptors few{left};
+    try {
+      const Scheduler scheduler{{.zone = Zone::utc()}};
+      ADD_FAILURE();
+    } catch (const InitializeSchedulerError& error) {
+      EXPECT_STREQ(error.what(),
+                   "Failed to initialize scheduler: too many files are open; raise the limit "
+                   "(ulimit -n)");
+      EXPECT_THROW(std::rethrow_exception(error.cause()), std::system_error);
+    }
+  }
+  const FewDescriptors enough{needed};
+  EXPECT_NO_THROW(Scheduler({.zone = Zone::utc()}));
+}
 
 // Lets every allocation of the loop and the workers fail in turn.
 TEST_F(Exhausted, starts_everything_once_wherever_memory_runs_out) {

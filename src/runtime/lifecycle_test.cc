@@ -134,6 +134,57 @@ TEST_F(Runtime, stops_even_if_the_clock_fails_once) {
   EXPECT_FALSE(failing->fails);
 }
 
+// V, I2: while the clock fails, initialize() returns with an error, which it reports.
+TEST_F(Runtime, refuses_a_list_while_the_clock_fails) {
+  class FailingClock : public ManualClock {
+   public:
+    using ManualClock::ManualClock;
+    [[nodiscard]] Instant now() const override {
+      if (fails) throw std::runtime_error("no time");
+      return ManualClock::now();
+    }
+    std::atomic<bool> fails = false;
+  };
+  const auto failing = std::make_shared<FailingClock>(clock->now());
+  Options with_it = options();
+  with_it.clock = failing;
+  with_it.reinitialize = Reinitialize::reconcile;
+  Journal events;
+  with_it.events = [&](const Event& event) {
+    if (event.name.starts_with("Scheduler")) events.add(std::string{event.name});
+  };
+  bool fails_late = false;
+  with_it.prepare = [&] { failing->fails = fails_late; };
+  const Registration due{"a", "* * * * *", [&] { journal.add("a"); }, 1min};
+
+  Scheduler scheduler{with_it};
+  failing->fails = true;
+  EXPECT_THROW(scheduler.initialize({due}), InitializeSchedulerError);
+  failing->fails = false;
+  fails_late = true;
+  EXPECT_THROW(scheduler.initialize({due}), InitializeSchedulerError);
+  failing->fails = false;
+  EXPECT_EQ(scheduler.status().lifecycle, SchedulerStatus::Lifecycle::uninitialized);
+  EXPECT_EQ(events.wait_for(4),
+            (Entries{"SchedulerInitializationStarted",
+                     "SchedulerInitializationFailed",
+                     "SchedulerInitializationStarted",
+                     "SchedulerInitializationFailed"}));
+
+  // The previous list runs on.
+  fails_late = false;
+  scheduler.initialize({due});
+  journal.wait_for(1);
+  failing->fails = true;
+  EXPECT_THROW(scheduler.initialize({}), InitializeSchedulerError);
+  failing->fails = false;
+  EXPECT_EQ(events.wait_for(8).at(6), "SchedulerReinitializationStarted");
+  EXPECT_EQ(events.wait_for(8).at(7), "SchedulerInitializationFailed");
+  failing->advance(1min);
+  EXPECT_EQ(journal.wait_for(2), (Entries{"a", "a"}));
+  scheduler.stop();
+}
+
 // I3: everything is checked first, and the first invalid registration is reported.
 TEST_F(Runtime, refuses_invalid_lists_and_stays_uninitialized) {
   Scheduler scheduler{options()};
@@ -392,6 +443,49 @@ TEST_F(Runtime, destroys_the_callback_of_a_removed_task_without_a_lock) {
   a_may_end.open();
   EXPECT_EQ(journal.wait_for(1), Entries{"destroyed"});
   b_may_end.open();
+  scheduler.stop();
+}
+
+// I4: under `reconcile` it may also apply a list.
+TEST_F(Runtime, takes_a_list_from_the_destructor_of_a_callback) {
+  Options reconciling = options();
+  reconciling.reinitialize = Reinitialize::reconcile;
+  Scheduler scheduler{reconciling};
+  std::shared_ptr<void> guard{
+      nullptr, [&](void*) {
+        scheduler.initialize({{"c", "* * * * *", [&] { journal.add("c"); }, 1min}});
+        journal.add("applied");
+      }};
+  scheduler.initialize({{"a", "0 0 1 1 *", [guard = std::move(guard)] {}, 1min}});
+  scheduler.initialize({{"b", "0 0 1 1 *", [] {}, 1min}});
+  EXPECT_THAT(journal.wait_for(2), testing::UnorderedElementsAre("applied", "c"));
+  scheduler.stop();
+}
+
+// I4, I5: a list that is refused is destroyed when its initialize() no longer counts as in
+// progress.
+TEST_F(Runtime, survives_calls_from_the_destructor_of_a_refused_callback) {
+  Scheduler scheduler{options()};
+  const auto guarded = [&](const char* cron) {
+    std::shared_ptr<void> guard{nullptr, [&](void*) {
+                                  EXPECT_THROW(scheduler.stop(), StopSchedulerError);
+                                  journal.add(std::string{name_of(scheduler.status().lifecycle)});
+                                  try {
+                                    scheduler.initialize({});
+                                    journal.add("initialized");
+                                  } catch (const SchedulerAlreadyActiveError& error) {
+                                    journal.add(error.current_state());
+                                  }
+                                }};
+    std::vector<Registration> list;
+    list.push_back({"a", cron, [guard = std::move(guard)] {}, 1min});
+    return list;
+  };
+
+  EXPECT_THROW(scheduler.initialize(guarded("*/5 * * * *")), CronExpressionInvalidError);
+  EXPECT_EQ(journal.wait_for(2), (Entries{"uninitialized", "initialized"}));
+  EXPECT_THROW(scheduler.initialize(guarded("* * * * *")), SchedulerAlreadyActiveError);
+  EXPECT_EQ(journal.wait_for(4), (Entries{"uninitialized", "initialized", "running", "running"}));
   scheduler.stop();
 }
 

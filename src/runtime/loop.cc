@@ -13,6 +13,7 @@
 #include "core/best_effort.h"
 #include "core/task.h"
 #include "runtime/prompt_callback.h"
+#include "runtime/system_clock.h"
 #include "runtime/user_code.h"
 
 namespace dutiful {
@@ -48,24 +49,20 @@ void Loop::start(const Callbacks& callbacks, EngineDriver& driver) {
                        [this](std::shared_ptr<ActiveRun> run) { call(std::move(run)); });
     }
     if (needs_worker) workers_->start_first();
-    if (is_first) thread_ = std::thread{[this, &driver] { run(driver); }};
+    if (is_first) {
+      is_running_ = true;
+      thread_ = std::thread{[this, &driver] { run(driver); }};
+    }
   } catch (...) {
-    if (is_first) workers_.reset();
+    if (is_first) {
+      is_running_ = false;
+      workers_.reset();
+    }
     try {
       throw;
     } catch (const std::system_error&) {
       throw ThreadError{std::current_exception()};
     }
-  }
-}
-
-void Loop::join() {
-  thread_.join();
-  workers_.reset();
-  try {
-    clock_.set_alarm(Instant::max());
-  } catch (const std::exception&) {
-    // Nothing listens to an alarm that is left.
   }
 }
 
@@ -85,10 +82,37 @@ void Loop::run(EngineDriver& driver) {
       send(now.work.stop_requests);
     }
     next = now.next;
+    if (turned_ != nullptr) ring_turned();
     if (next == EngineDriver::Next::sleep) sleep();
   }
-  calls_.loop_has_ended();
+  finish(driver);
+}
+
+// Releases everything, whether a stop() waits for that or not.
+void Loop::finish(EngineDriver& driver) noexcept {
+  is_running_ = false;
+  ring_turned();
+  auto ends = Calls::Ends::recorded;
+  {
+    const UserCode inside{scheduler_, UserCode::Kind::callback};
+    workers_.reset();
+    Callbacks callbacks;  // destroyed after the lock is released
+    const Lock lock{driver.mutex};
+    callbacks = driver.take_callbacks();
+    if (driver.stop_error()) ends = Calls::Ends::lost;
+  }
+  // Nothing listens to an alarm that is left.
+  best_effort([this] { clock_.set_alarm(Instant::max()); });
+  calls_.loop_has_ended(ends);
+  {
+    const Lock lock{driver.mutex};
+    driver.trace_calls();
+  }
   if (Bell* const all_ended = all_ended_.exchange(nullptr)) all_ended->ring();
+}
+
+void Loop::ring_turned() noexcept {
+  if (Bell* const turned = turned_.exchange(nullptr)) turned->ring();
 }
 
 Loop::Step Loop::step(EngineDriver& driver) {
@@ -144,7 +168,7 @@ void Loop::call(std::shared_ptr<ActiveRun> run) noexcept {
 
 void Loop::report_exhausted(const char* error, Duration delay) noexcept {
   try {
-    const Instant now = clock_.now();
+    const Instant now = time_of_event(clock_);
     reporter_.report(event::ResourcesExhausted{error, later(now, delay)}, now);
   } catch (...) {
     // There is no memory to report it with.

@@ -38,23 +38,30 @@ class Loop {
   // needs one: so whatever is durably started can be run. Throws ThreadError. The driver must
   // outlive join().
   void start(const Callbacks& callbacks, EngineDriver& driver) REQUIRES(driver.mutex);
-  // Waits until the thread has ended, and then ends the workers. To be called once for each start
-  // of the thread.
-  void join();
+  // Waits until the thread has ended. To be called once for each start of the thread.
+  void join() { thread_.join(); }
 
   // Requires that start() was called.
   [[nodiscard]] Workers& workers() { return *workers_; }
 
   // Rings once, when the thread ends. It must still be there then.
   void ring_at_end(Bell& all_ended) noexcept { all_ended_ = &all_ended; }
+  // Rings once, after the thread has done a step or has ended; nullptr: not any more. Returns
+  // whether the thread runs. The bell must outlive the loop.
+  bool ring_after_turn(Bell* turned) noexcept {
+    turned_ = turned;
+    return is_running_;
+  }
 
  private:
   void run(EngineDriver& driver);
+  void finish(EngineDriver& driver) noexcept;
   struct Step;
   [[nodiscard]] Step step(EngineDriver& driver);
   void sleep();
   int grow_workers();
   void call(std::shared_ptr<ActiveRun> run) noexcept;
+  void ring_turned() noexcept;
   void report_exhausted(const char* error, Duration delay) noexcept;
 
   const void* scheduler_;
@@ -70,7 +77,9 @@ class Loop {
   bool have_threads_waited_ = false;
 
   std::atomic<Bell*> all_ended_ = nullptr;
-  // Written only while no loop runs.
+  std::atomic<Bell*> turned_ = nullptr;
+  std::atomic<bool> is_running_ = false;
+  // The loop destroys it at its end; otherwise it is written only while no loop runs.
   std::optional<Workers> workers_;
   std::thread thread_;
 };

@@ -11,23 +11,11 @@
 #include "text/quote.h"
 
 namespace dutiful {
-namespace {
-
-event::TheoryViolated event_of(const theory::Violation& violation) {
-  const bool is_ours = violation.blame() == theory::Blame::scheduler;
-  return {.axiom = std::string{violation.axiom},
-          .line = static_cast<std::int64_t>(violation.line),
-          .violated = violation.at,
-          .blame = is_ours ? "scheduler" : "environment",
-          .error = violation.what};
-}
-
-}  // namespace
-
 std::unique_ptr<TraceSink> open_trace(const Options& options,
                                       const Zone& zone,
                                       Reporter& reporter,
-                                      const Clock& clock) {
+                                      const Clock& clock,
+                                      std::shared_ptr<JudgementBoard> judgement) {
   if (options.trace.empty()) return std::make_unique<NoTrace>();
   TraceListener listener{
       .failed =
@@ -42,6 +30,7 @@ std::unique_ptr<TraceSink> open_trace(const Options& options,
                 clock.now());
           }};
   if (options.verify) {
+    listener.judgement = std::move(judgement);
     listener.violated = [&reporter, &clock](const theory::Violation& violation) {
       reporter.report(event_of(violation), clock.now());
     };

@@ -1,11 +1,12 @@
 #include "runtime/registrations.h"
 
+#include <utility>
+
 namespace dutiful {
 
-std::pair<std::vector<TaskConfig>, Callbacks> separate_callbacks(
-    std::vector<Registration> registrations) {
+std::vector<TaskConfig> take_callbacks(std::vector<Registration>& registrations,
+                                       Callbacks& callbacks) {
   std::vector<TaskConfig> list;
-  Callbacks callbacks;
   list.reserve(registrations.size());
   callbacks.reserve(registrations.size());
   for (Registration& registration : registrations) {
@@ -17,7 +18,7 @@ std::pair<std::vector<TaskConfig>, Callbacks> separate_callbacks(
                     .time_limit = registration.time_limit});
     callbacks.push_back({std::move(registration.callback), registration.time_limit});
   }
-  return {std::move(list), std::move(callbacks)};
+  return list;
 }
 
 }  // namespace dutiful

@@ -1,7 +1,6 @@
 // A list of registrations, split into what the engine decides by and what is called.
 #pragma once
 
-#include <utility>
 #include <vector>
 
 #include <dutiful/scheduler.h>
@@ -17,7 +16,9 @@ struct CallbackOf {
 // Indexed by TaskConfig::registration.
 using Callbacks = std::vector<CallbackOf>;
 
-[[nodiscard]] std::pair<std::vector<TaskConfig>, Callbacks> separate_callbacks(
-    std::vector<Registration> registrations);
+// Moves the callbacks of the list into `callbacks`, which must be empty, and returns the rest. If
+// memory runs out, nothing is destroyed: what has not moved is still in the list.
+[[nodiscard]] std::vector<TaskConfig> take_callbacks(std::vector<Registration>& registrations,
+                                                     Callbacks& callbacks);
 
 }  // namespace dutiful

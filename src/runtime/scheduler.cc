@@ -1,8 +1,12 @@
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <exception>
 #include <new>
+#include <system_error>
 #include <utility>
+
+#include <poll.h>
 
 #include <dutiful/scheduler.h>
 
@@ -13,11 +17,15 @@
 #include "posix/bell.h"
 #include "runtime/calls.h"
 #include "runtime/engine_driver.h"
+#include "runtime/judgement.h"
 #include "runtime/loop.h"
+#include "runtime/loop_probe.h"
 #include "runtime/open_trace.h"
 #include "runtime/options.h"
 #include "runtime/pending_stop.h"
+#include "runtime/read_status.h"
 #include "runtime/registrations.h"
+#include "runtime/system_clock.h"
 #include "runtime/user_code.h"
 #include "sync/mutex.h"
 
@@ -44,20 +52,32 @@ class Scheduler::Impl {
   Impl(const Options& options, const Calendar& calendar, const TypedSink& events)
       : clock_(clock_of(options)),
         prepare_(options.prepare),
+        calendar_(calendar),
+        max_concurrent_(options.max_concurrent),
         reporter_(events, calendar),
-        trace_(open_trace(options, calendar.zone(), reporter_, *clock_)),
+        judgement_(options.verify && !options.trace.empty() ? std::make_shared<JudgementBoard>()
+                                                            : nullptr),
+        trace_(open_trace(options, calendar.zone(), reporter_, *clock_, judgement_)),
         is_traced_(trace_->listens()),
         calls_(*clock_, options.reinitialize, is_traced_),
-        driver_(
-            {*clock_, calls_, *trace_, wake_up_}, options, calendar, events, [this] { prepare(); }),
+        driver_({*clock_, calls_, *trace_, wake_up_, board_},
+                options,
+                calendar,
+                events,
+                [this] { prepare(); }),
         loop_({this, *clock_, calls_, wake_up_, reporter_}, options.max_concurrent) {}
 
   void initialize(std::vector<Registration> registrations) {
+    Callbacks callbacks;
+    std::exception_ptr error;
     try {
-      enter_and_take_list(std::move(registrations));
+      enter_and_take_list(registrations, callbacks);
     } catch (...) {
-      std::rethrow_exception(as_initialize_error(std::current_exception()));
+      error = as_initialize_error(std::current_exception());
     }
+    // Only now, when no other call waits for this one, because their destructors may call, too.
+    destroy(registrations, callbacks);
+    if (error) std::rethrow_exception(error);
   }
 
   // Returns the tasks whose runs have not ended at the deadline, if there is one.
@@ -87,6 +107,37 @@ class Scheduler::Impl {
     }
   }
 
+  [[nodiscard]] SchedulerStatus status() const {
+    // Before the list: a list that this call finds is not older.
+    const SchedulerStatus::Lifecycle lifecycle = calls_.lifecycle();
+    return read_status(board_, calendar_, lifecycle, max_concurrent_, clock_->now());
+  }
+
+  LoopProbe::Answer ask_loop(Duration patience) {
+    // The first initialize() starts the loop, which then waits for it.
+    if (calls_.lifecycle() == SchedulerStatus::Lifecycle::initializing && !board_.list()) {
+      return LoopProbe::Answer::no_loop;
+    }
+    if (is_probed_.exchange(true)) return last_answer_;
+    turned_.take();
+    bool has_turned = false;
+    if (loop_.ring_after_turn(&turned_)) {
+      wake_up_.ring();
+      pollfd waiting{.fd = turned_.descriptor(), .events = POLLIN, .revents = 0};
+      has_turned = poll(&waiting, 1, static_cast<int>(patience.count())) == 1;
+    }
+    const LoopProbe::Answer answer = !loop_.ring_after_turn(nullptr) ? LoopProbe::Answer::no_loop
+                                     : has_turned                    ? LoopProbe::Answer::turns
+                                                                     : LoopProbe::Answer::hangs;
+    last_answer_ = answer;
+    is_probed_ = false;
+    return answer;
+  }
+
+  [[nodiscard]] std::optional<Judgement> judgement() const {
+    return judgement_ ? judgement_->read() : std::nullopt;
+  }
+
   // Whether no list is there, nor on its way.
   [[nodiscard]] bool is_idle() { return calls_.is_idle(); }
 
@@ -98,21 +149,23 @@ class Scheduler::Impl {
           trace_calls();
           return {};
         case Calls::StopProgress::loop_ended:
-          clear_away();
+          complete_stop();
           return {};
         case Calls::StopProgress::deadline_passed:
           // If everything has ended just now, the next look finds that out.
-          if (auto names = unfinished(); !names.empty()) return names;
+          if (auto names = unfinished(); !names.empty() && calls_.abandon_stop()) return names;
           deadline.reset();
           break;
       }
     }
   }
 
-  void enter_and_take_list(std::vector<Registration> registrations) {
+  // Moves the callbacks of the list into `callbacks`, and swaps them with those of the previous
+  // list when it is durable.
+  void enter_and_take_list(std::vector<Registration>& registrations, Callbacks& callbacks) {
     const Calls::Initialization call = enter_initialize(registrations);
     try {
-      take_list(std::move(registrations), call);
+      take_list(registrations, callbacks, call);
     } catch (...) {
       const std::exception_ptr error = as_initialize_error(std::current_exception());
       calls_.leave_initialize(call, error);
@@ -136,25 +189,30 @@ class Scheduler::Impl {
     }
   }
 
-  void take_list(std::vector<Registration> registrations, const Calls::Initialization& call) {
+  void take_list(std::vector<Registration>& registrations,
+                 Callbacks& callbacks,
+                 const Calls::Initialization& call) {
+    if (call.must_join) loop_.join();
     const std::size_t total = registrations.size();
-    auto [list, callbacks] = report_failure_of(
-        call, total, [&] { return separate_callbacks(std::move(registrations)); });
+    std::vector<TaskConfig> list =
+        report_failure_of(call, total, [&] { return take_callbacks(registrations, callbacks); });
     Lock lock{driver_.mutex};
     // If the host gives no thread, that is an error before anything has changed.
-    report_failure_of(call, total, [&, &callbacks = callbacks] {
+    report_failure_of(call, total, [&] {
       driver_.mutex.assert_held();
       loop_.start(callbacks, driver_);
     });
     try {
-      driver_.initialize(std::move(list), callbacks, call, loop_.workers());
+      const Instant now = report_failure_of(call, total, [&] {
+        driver_.mutex.assert_held();
+        return driver_.begin_initialize(call, loop_.workers());
+      });
+      driver_.initialize(std::move(list), callbacks, call, now);
     } catch (...) {
       lock.unlock();
       if (call.first) loop_.join();  // it finds nothing to do
       throw;
     }
-    lock.unlock();
-    destroy(callbacks);
   }
 
   // For what initialize() does before it calls the engine, which reports its failures itself.
@@ -164,17 +222,17 @@ class Scheduler::Impl {
                                                Work work) {
     try {
       return work();
-    } catch (const std::exception&) {
-      const std::exception_ptr error = std::current_exception();
+    } catch (...) {
+      const std::exception_ptr error = as_initialize_error(std::current_exception());
       best_effort([&] {
-        const Instant now = clock_->now();
+        const Instant now = time_of_event(*clock_);
         reporter_.initialization_started(
             call.first ? Reporter::Initialization::first : Reporter::Initialization::again,
             total,
             now);
         reporter_.initialization_failed(error, now);
       });
-      throw;
+      std::rethrow_exception(error);
     }
   }
 
@@ -193,22 +251,20 @@ class Scheduler::Impl {
   }
 
   // One caller of stop() does this after the loop has ended.
-  void clear_away() {
+  void complete_stop() {
     loop_.join();
-    Callbacks callbacks;
-    std::exception_ptr error;
-    {
-      const Lock lock{driver_.mutex};
-      callbacks = driver_.take_callbacks();
-      error = driver_.stop_error();
-    }
-    destroy(callbacks);
+    const std::exception_ptr error = stop_error();
     calls_.leave_stop(error ? Calls::Ends::lost : Calls::Ends::recorded);
     trace_calls();
     if (!error) return;
     throw StopSchedulerError(
         "the end of a run could not be recorded; the run will be restarted: " + message_of(error),
         error);
+  }
+
+  std::exception_ptr stop_error() {
+    const Lock lock{driver_.mutex};
+    return driver_.stop_error();
   }
 
   std::vector<std::string> unfinished() {
@@ -224,23 +280,43 @@ class Scheduler::Impl {
   }
 
   // A callback may do anything when it is destroyed, so no lock may be held.
-  void destroy(Callbacks& callbacks) {
+  void destroy(std::vector<Registration>& registrations, Callbacks& callbacks) {
     const UserCode inside{this, UserCode::Kind::callback};
+    registrations.clear();
     callbacks.clear();
   }
 
   const std::shared_ptr<Clock> clock_;
   const std::function<void()> prepare_;
+  const Calendar calendar_;
+  const std::size_t max_concurrent_;
   Reporter reporter_;  // for what the engine has no part in; any thread may use it
   Bell wake_up_;
+  // For a probe; one thread at a time asks, and the others take the last answer.
+  std::atomic<bool> is_probed_ = false;
+  std::atomic<LoopProbe::Answer> last_answer_ = LoopProbe::Answer::turns;
+  Bell turned_;                                      // rung by the loop
+  const std::shared_ptr<JudgementBoard> judgement_;  // none: the trace is not checked
   const std::unique_ptr<TraceSink> trace_;
   const bool is_traced_;
   Calls calls_;
+  StatusBoard board_;
   EngineDriver driver_;
   Loop loop_;
 };
 
-Scheduler::Scheduler(const Options& options) : impl_(std::make_unique<Impl>(options)) {}
+Scheduler::Scheduler(const Options& options) try : impl_(std::make_unique<Impl>(options)) {
+} catch (const std::bad_alloc&) {
+  throw;
+} catch (const std::system_error& error) {
+  const bool too_many = error.code() == std::errc::too_many_files_open ||
+                        error.code() == std::errc::too_many_files_open_in_system;
+  throw InitializeSchedulerError(
+      too_many ? "too many files are open; raise the limit (ulimit -n)" : error.what(),
+      std::current_exception());
+} catch (...) {
+  std::rethrow_exception(as_initialize_error(std::current_exception()));
+}
 
 Scheduler::~Scheduler() {  // NOLINT(bugprone-exception-escape): see the header
   try {
@@ -255,12 +331,24 @@ void Scheduler::initialize(std::vector<Registration> registrations) {
   impl_->initialize(std::move(registrations));
 }
 
+SchedulerStatus Scheduler::status() const {
+  return impl_->status();
+}
+
 void Scheduler::stop() {
   (void)impl_->stop(std::nullopt);
 }
 
 PendingStop::PendingStop(Scheduler& scheduler, Bell& all_ended)
     : scheduler_(scheduler), call_(scheduler.impl_->begin_stop(&all_ended)) {}
+
+LoopProbe::Answer LoopProbe::ask(Duration patience) const {
+  return scheduler_.impl_->ask_loop(patience);
+}
+
+std::optional<Judgement> JudgementProbe::ask() const {
+  return scheduler_.impl_->judgement();
+}
 
 void PendingStop::finish() {
   (void)scheduler_.impl_->finish_stop(call_, std::nullopt);

@@ -6,6 +6,13 @@
 #include <sys/timerfd.h>
 
 namespace dutiful {
+namespace {
+
+Instant host_time() {
+  return std::chrono::floor<Duration>(std::chrono::system_clock::now());
+}
+
+}  // namespace
 
 Duration Clock::monotonic() const {
   return std::chrono::floor<Duration>(std::chrono::steady_clock::now().time_since_epoch());
@@ -16,7 +23,7 @@ SystemClock::SystemClock() : timer_(timerfd_create(CLOCK_REALTIME, TFD_NONBLOCK 
 }
 
 Instant SystemClock::now() const {
-  return std::chrono::floor<Duration>(std::chrono::system_clock::now());
+  return host_time();
 }
 
 void SystemClock::set_alarm(Instant instant) {
@@ -46,6 +53,14 @@ void SystemClock::set_alarm(Instant instant) {
 void SystemClock::take_alarm() {
   std::uint64_t rings = 0;
   [[maybe_unused]] const ssize_t size = read(timer_.get(), &rings, sizeof rings);
+}
+
+Instant time_of_event(const Clock& clock) noexcept {
+  try {
+    return clock.now();
+  } catch (...) {
+    return host_time();
+  }
 }
 
 }  // namespace dutiful

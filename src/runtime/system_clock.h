@@ -20,4 +20,7 @@ class SystemClock : public Clock {
   Descriptor timer_;
 };
 
+// What the clock shows or, if it throws, the host's time: for an event that may be about that.
+[[nodiscard]] Instant time_of_event(const Clock& clock) noexcept;
+
 }  // namespace dutiful

@@ -15,14 +15,25 @@
 #include "runtime/damaged_trace.h"
 #include "runtime/trace_check.h"
 #include "runtime/trace_lock.h"
+#include "text/quote.h"
 
 namespace dutiful {
+
+event::TheoryViolated event_of(const theory::Violation& violation) {
+  const bool is_ours = violation.blame() == theory::Blame::scheduler;
+  return {.axiom = std::string{violation.axiom},
+          .line = static_cast<std::int64_t>(violation.line),
+          .violated = violation.at,
+          .blame = is_ours ? "scheduler" : "environment",
+          .error = violation.what};
+}
 
 TraceFile::TraceFile(std::string file, TraceHeader header, const Zone& zone, TraceListener listener)
     : file_(std::move(file)), header_(std::move(header)), listener_(std::move(listener)) {
   if (listener_.violated) {
     monitor_.emplace(theory::setting_of(header_, zone), [this](const theory::Violation& violation) {
       if (!reading_) listener_.violated(violation);
+      if (listener_.judgement) listener_.judgement->add_violation(event_of(violation));
     });
   }
   descriptor_ = open_locked_trace(file_);
@@ -57,7 +68,7 @@ std::string TraceFile::read_file() {
     TraceReader reader{in};
     for (TracedEvent event; reader.read(event);) {
       in_flight_.on(event.at, event.event);
-      if (monitor_) monitor_->on(reader.line(), event.at, event.event);
+      judge(reader.line(), event.at, event.event);
       latest_ = event.at;
     }
     lines_ = reader.line();
@@ -85,6 +96,7 @@ void TraceFile::begin_anew(const std::string& damage) {
   lines_ = 0;
   reading_ = false;
   monitor_.reset();
+  if (listener_.judgement) listener_.judgement->end();
   const Descriptor damaged = std::move(descriptor_);
   descriptor_ = open_locked_trace(file_);
   if (const std::string again = take_over(); !again.empty()) fail(again + "; use another file");
@@ -113,6 +125,12 @@ void TraceFile::recover(std::span<const DurableTask> state) {
   for (const TracedEvent& event : std::exchange(waiting_, {})) add(event.at, event.event);
 }
 
+void TraceFile::judge(std::size_t line, Instant at, const TraceEvent& event) {
+  if (!monitor_) return;
+  monitor_->on(line, at, event);
+  if (listener_.judgement) listener_.judgement->add_event();
+}
+
 // In a trace, time never goes back.
 void TraceFile::add(Instant at, const TraceEvent& event) {
   if (ended_) return;
@@ -123,7 +141,7 @@ void TraceFile::add(Instant at, const TraceEvent& event) {
     unwritten_.reserve(2 * unwritten_.size() + line.size());
   }
   in_flight_.on(latest_, event);
-  if (monitor_) monitor_->on(lines_ + 1, latest_, event);
+  judge(lines_ + 1, latest_, event);
   unwritten_.append(line);
   ++lines_;
 }
@@ -139,10 +157,11 @@ void TraceFile::flush() {
     const std::string error = std::strerror(errno);
     if (unwritten_.size() > unwritten_max) {
       ended_ = true;
+      if (listener_.judgement) listener_.judgement->end();
       unwritten_ = {};
-      listener_.failed("the trace " + file_ + " ends here: " + error);
+      listener_.failed("the trace " + quote(file_) + " ends here: " + error);
     } else if (!std::exchange(failing_, true)) {
-      listener_.failed("the trace " + file_ + " cannot be written for now: " + error);
+      listener_.failed("the trace " + quote(file_) + " cannot be written for now: " + error);
     }
     return;
   }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "posix/descriptor.h"
+#include "runtime/judgement.h"
 #include "theory/monitor.h"
 #include "trace/in_flight.h"
 #include "trace/lines.h"
@@ -17,7 +18,9 @@ namespace dutiful {
 // Receives the troubles of a trace, on the thread that adds to it.
 struct TraceListener {
   std::function<void(const std::string& error)> failed;
-  std::function<void(const theory::Violation&)> violated{};  // empty: the trace is not checked
+  // Empty: the trace is not checked. Not for violations of earlier schedulers.
+  std::function<void(const theory::Violation&)> violated{};
+  std::shared_ptr<JudgementBoard> judgement{};  // also with those; may be none
   // The trace was damaged and is renamed; a new one has begun.
   struct SetAside {
     std::string file;
@@ -25,6 +28,8 @@ struct TraceListener {
   };
   std::function<void(const SetAside&)> set_aside{};
 };
+
+[[nodiscard]] event::TheoryViolated event_of(const theory::Violation& violation);
 
 // If the previous scheduler did not stop, recover() first adds the events that it made durable but
 // did not trace, and then its crash. Until then, new events wait.
@@ -54,6 +59,7 @@ class TraceFile : public TraceSink {
   [[nodiscard]] std::string take_over();
   [[nodiscard]] std::string read_file();
   void begin_anew(const std::string& damage);
+  void judge(std::size_t line, Instant at, const TraceEvent& event);
   void add(Instant at, const TraceEvent& event);
   [[noreturn]] void fail(const std::string& reason);
 

@@ -35,6 +35,8 @@ class TraceFileTest : public testing::Test {
             }};
     if (verify) {
       listener.violated = [this](const theory::Violation& v) { violations.push_back(v.text()); };
+      judgement = std::make_shared<JudgementBoard>();
+      listener.judgement = judgement;
     }
     return std::make_unique<TraceFile>(file, TraceHeader{.zone = "UTC"}, Zone::utc(), listener);
   }
@@ -94,6 +96,7 @@ class TraceFileTest : public testing::Test {
   std::string file = directory.file("trace.jsonl");
   std::vector<std::string> errors;
   std::vector<std::string> violations;
+  std::shared_ptr<JudgementBoard> judgement;
   std::vector<std::string> set_aside;
 };
 
@@ -245,6 +248,7 @@ TEST_F(TraceFileTest, that_begins_after_a_damaged_one_is_not_judged) {
   run_hourly(*trace);
   trace->on(one, RunStart{"a", "orphan"});
   EXPECT_TRUE(violations.empty());
+  EXPECT_FALSE(judgement->read());
 }
 
 // The next start finds no damage.
@@ -275,6 +279,15 @@ TEST_F(TraceFileTest, says_that_the_disk_is_full) {
   EXPECT_THAT(refusal(), HasSubstr("cannot be written"));
 }
 
+// X4: a path cannot forge a line.
+TEST_F(TraceFileTest, shows_its_path_escaped_if_it_cannot_be_written) {
+  file = directory.file("trace\nall is well");
+  const auto trace = open();
+  const WriteFault full;
+  run_hourly(*trace);
+  EXPECT_THAT(errors, ElementsAre(HasSubstr("trace\\nall is well\" cannot be written for now: ")));
+}
+
 TEST_F(TraceFileTest, judges_what_is_added_and_not_what_was_there) {
   {
     const auto trace = open();
@@ -290,6 +303,26 @@ TEST_F(TraceFileTest, judges_what_is_added_and_not_what_was_there) {
   trace->on(one, RunStart{"a", "cron"});
   EXPECT_THAT(violations, ElementsAre(HasSubstr("the scheduler is not active")));
   EXPECT_THAT(violations, ElementsAre(HasSubstr("S1 violated at line 9 ")));
+}
+
+TEST_F(TraceFileTest, is_judged_with_what_was_there) {
+  {
+    const auto trace = open();
+    run_hourly(*trace);
+    trace->on(noon, RunSuccess{"a"});
+  }
+  const auto trace = open(true);
+  EXPECT_EQ(judgement->read()->events, 4U);
+  EXPECT_EQ(judgement->read()->violations, 0U);
+  trace->recover({});  // one more event, the crash
+  trace->on(one, RunStart{"a", "cron"});
+  trace->on(one, RunStart{"b", "cron"});
+  const auto found = judgement->read();
+  EXPECT_EQ(found->events, 7U);
+  EXPECT_EQ(found->violations, violations.size());
+  ASSERT_TRUE(found->first);
+  EXPECT_EQ(found->first->axiom, "S1");
+  EXPECT_EQ(found->first->line, 7);
 }
 
 }  // namespace

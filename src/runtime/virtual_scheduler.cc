@@ -1,5 +1,5 @@
 #include <algorithm>
-#include <stdexcept>
+#include <utility>
 
 #include <dutiful/testing.h>
 
@@ -7,9 +7,11 @@
 #include "runtime/active_run.h"
 #include "runtime/no_trace.h"
 #include "runtime/options.h"
+#include "runtime/read_status.h"
 #include "runtime/registrations.h"
 #include "runtime/runs_in_progress.h"
 #include "store/memory/memory_store.h"
+#include "text/quote.h"
 
 namespace dutiful {
 namespace {
@@ -46,9 +48,19 @@ Instant sum(Instant instant, Duration duration) {
 
 }  // namespace
 
+VirtualTimeError::VirtualTimeError(std::string task_name)
+    : Error("Virtual time stands still: task " + quote(task_name) +
+            " fails and is retried at once, forever; give it a retry delay"),
+      task_name_(std::move(task_name)) {}
+
+std::vector<ErrorField> VirtualTimeError::fields() const {
+  return {{"taskName", task_name_}};
+}
+
 class VirtualScheduler::Impl {
  public:
-  Impl(Instant now, Options options) : clock_(now), options_(std::move(options)) {
+  Impl(Instant now, Options options)
+      : clock_(now), options_(std::move(options)), calendar_(calendar_of(options_)) {
     if (!in_clock_range(now)) throw ClockError{now};
     boot();
   }
@@ -58,7 +70,7 @@ class VirtualScheduler::Impl {
     ended_.clear();
     runs_ = {};
     engine_ = std::make_unique<Engine>(
-        calendar_of(options_),
+        calendar_,
         policies_of(options_),
         [this] { return std::make_unique<MemoryStore>(state_); },
         trace_,
@@ -66,17 +78,23 @@ class VirtualScheduler::Impl {
         [this] {
           if (options_.prepare) options_.prepare();
           return now();
-        });
+        },
+        &board_);
   }
 
   void initialize(std::vector<Registration> registrations) {
-    auto [list, callbacks] = separate_callbacks(std::move(registrations));
-    engine_->initialize(std::move(list), now());
+    Callbacks callbacks;
+    auto list = take_callbacks(registrations, callbacks);
+    {
+      const Inside inside{call_, Call::initialize};
+      engine_->initialize(std::move(list), now());
+    }
     callbacks_.swap(callbacks);
     run_due();
   }
 
   void stop() {
+    const Inside inside{call_, Call::stop};
     runs_.request_stop_of_all();
     send(runs_.take_stop_requests());
     take_ends();
@@ -89,6 +107,7 @@ class VirtualScheduler::Impl {
 
   void crash() {
     engine_.reset();
+    board_.clear();
     boot();
   }
 
@@ -107,7 +126,32 @@ class VirtualScheduler::Impl {
 
   [[nodiscard]] Instant now() const { return clock_.now(); }
 
+  [[nodiscard]] SchedulerStatus status() const {
+    return read_status(board_, calendar_, lifecycle(), options_.max_concurrent, clock_.now());
+  }
+
  private:
+  // The call in progress, for a status() that user code calls meanwhile.
+  enum class Call { none, initialize, stop };
+  class Inside {
+   public:
+    Inside(Call& call, Call now) : call_(call), before_(std::exchange(call, now)) {}
+    ~Inside() { call_ = before_; }
+    Inside(const Inside&) = delete;
+    Inside& operator=(const Inside&) = delete;
+
+   private:
+    Call& call_;
+    Call before_;
+  };
+
+  [[nodiscard]] SchedulerStatus::Lifecycle lifecycle() const {
+    using Shown = SchedulerStatus::Lifecycle;
+    if (call_ == Call::stop) return Shown::stopping;
+    if (engine_->lifecycle() != Lifecycle::uninitialized) return Shown::running;
+    return call_ == Call::initialize ? Shown::initializing : Shown::uninitialized;
+  }
+
   // When a run next starts, or is asked to end.
   [[nodiscard]] Instant next_wake() const {
     return std::min(engine_->next_wake(), runs_.next_deadline());
@@ -124,7 +168,10 @@ class VirtualScheduler::Impl {
 
   // Does everything that is due at this instant.
   void run_due() {
+    std::string newest;
     for (std::size_t started = 0;;) {
+      // Before the next starts, so that nothing is left half started.
+      if (started > callbacks_.size() + retries_at_once_max) throw VirtualTimeError{newest};
       take_ends();
       runs_.enforce_limits(now());
       send(runs_.take_stop_requests());
@@ -135,9 +182,7 @@ class VirtualScheduler::Impl {
       for (Start& start : engine_->step(now()).starts) runs.push_back(make_run(start));
       if (runs.empty()) return;
       started += runs.size();
-      if (started > callbacks_.size() + retries_at_once_max) {
-        throw std::runtime_error("virtual time stands still: a task fails at once, for ever");
-      }
+      newest = engine_->core().task(runs.back()->task).name;
       const auto process = mailbox_;
       for (const auto& run : runs) {
         if (mailbox_ == process) run->call();
@@ -154,10 +199,13 @@ class VirtualScheduler::Impl {
 
   VirtualClock clock_;
   Options options_;
+  Calendar calendar_;
   NoTrace trace_;
   std::shared_ptr<MemoryState> state_ = std::make_shared<MemoryState>();
   std::shared_ptr<Mailbox> mailbox_;
   Queue<ActiveRun> ended_;
+  StatusBoard board_;
+  Call call_ = Call::none;
   std::unique_ptr<Engine> engine_;
   Callbacks callbacks_;
   RunsInProgress runs_;
@@ -177,6 +225,9 @@ void VirtualScheduler::crash() {
 }
 void VirtualScheduler::advance(Duration duration) {
   impl_->advance(duration);
+}
+SchedulerStatus VirtualScheduler::status() const {
+  return impl_->status();
 }
 Instant VirtualScheduler::now() const {
   return impl_->now();

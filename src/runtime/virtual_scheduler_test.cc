@@ -256,6 +256,21 @@ TEST(VirtualTime, asks_a_run_to_end_at_its_time_limit) {
   EXPECT_NE(events[0].find("time limit exceeded"), std::string::npos) << events[0];
 }
 
+// E: that is an error, and the scheduler can be stopped.
+TEST(VirtualTime, does_not_stand_still_forever) {
+  VirtualScheduler scheduler{at("2025-03-03T10:00:00Z"), {.zone = Zone::utc()}};
+  try {
+    scheduler.initialize(
+        {{"a", "0 * * * *", [] { throw 1; }, 0ms}, {"b", "0 * * * *", [] {}, 0ms}});
+    FAIL();
+  } catch (const VirtualTimeError& error) {
+    EXPECT_EQ(error.task_name(), "a");
+  }
+  EXPECT_THROW(scheduler.advance(1h), Error);
+  scheduler.stop();
+  EXPECT_EQ(scheduler.status().lifecycle, SchedulerStatus::Lifecycle::uninitialized);
+}
+
 // I5
 TEST(VirtualTime, asks_runs_to_end_when_it_stops) {
   VirtualScheduler scheduler{at("2025-03-03T10:00:00Z"), {.zone = Zone::utc()}};

@@ -157,7 +157,7 @@ class Walk {
       mix_progress(task.progress);
       mix_instant(core.due_since(task));
     });
-    for (const MemoryState::Row& stored : world_.state().rows) {
+    for (const MemoryState::Row& stored : world_.state()->rows) {
       mix_text(stored.config.name + stored.config.cron);
       mix_progress(stored.progress);
     }

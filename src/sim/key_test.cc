@@ -100,7 +100,7 @@ class Life {
   // A durable run has started, even if the process died before its callback ran.
   void check_starts() {
     const std::uint64_t newest = newest_fence_;
-    for (const auto& [config, progress] : world_.state().rows) {
+    for (const auto& [config, progress, account, stretches] : world_.state()->rows) {
       Past& past = past_[config.name];
       if (progress.fence == 0 || progress.fence == past.fence) continue;
       EXPECT_GT(progress.fence, newest) << config.name;

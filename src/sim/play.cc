@@ -32,6 +32,8 @@ class Player {
     }
   }
 
+  [[nodiscard]] std::shared_ptr<const MemoryState> state() const { return world_.state(); }
+
  private:
   // The end of a run, as scripted.
   struct End {
@@ -138,8 +140,10 @@ class Player {
 
 }  // namespace
 
-void play(const Scenario& scenario, TraceSink& trace) {
-  Player{scenario, trace}.play();
+std::shared_ptr<const MemoryState> play(const Scenario& scenario, TraceSink& trace) {
+  Player player{scenario, trace};
+  player.play();
+  return player.state();
 }
 
 }  // namespace dutiful

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <random>
 #include <string_view>
+
+#include "sim/dice.h"
 
 namespace dutiful {
 namespace {
@@ -27,32 +28,6 @@ constexpr std::array<const char*, 14> zones{"UTC",
 
 constexpr std::array<const char*, 8> names{
     "a", "b", "c", "backup", "mail 2", "\xc3\xa9t\xc3\xa9", "z-index", "A"};
-
-// Draws numbers in a way that is the same everywhere, unlike the distributions of the standard
-// library.
-class Dice {
- public:
-  explicit Dice(std::uint64_t seed) : engine_(seed) {}
-
-  // 0 … n - 1
-  std::uint64_t below(std::uint64_t n) { return engine_() % n; }
-  int between(int low, int high) {
-    const int sides = high - low + 1;
-    return low + static_cast<int>(below(static_cast<std::uint64_t>(sides)));
-  }
-  bool chance(int percent) { return below(100) < static_cast<std::uint64_t>(percent); }
-  template <typename Container>
-  const auto& one_of(const Container& container) {
-    return container[below(std::size(container))];
-  }
-  Duration up_to(Duration most) {
-    return Duration{
-        static_cast<Duration::rep>(below(static_cast<std::uint64_t>(most.count()) + 1))};
-  }
-
- private:
-  std::mt19937_64 engine_;
-};
 
 class Generator {
  public:

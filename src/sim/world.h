@@ -51,7 +51,7 @@ class World : private TraceSink {
 
   [[nodiscard]] const Engine& engine() const { return *engine_; }
   [[nodiscard]] const Faults& faults() const { return faults_; }
-  [[nodiscard]] const MemoryState& state() const { return *state_; }
+  [[nodiscard]] std::shared_ptr<const MemoryState> state() const { return state_; }
 
  private:
   void on(Instant at, const TraceEvent& event) override;

@@ -21,6 +21,12 @@ bool is_possible(Instant instant) {
 
 }  // namespace
 
+void check_instant(Instant instant, const char* field, const std::string& task) {
+  if (is_possible(instant)) return;
+  const std::string value = std::to_string(instant.time_since_epoch().count());
+  throw TaskInvalidValueError(field, value, value + " ms is outside the years 1 to 9999", task);
+}
+
 void check_progress(const TaskProgress& progress, const std::string& task) {
   const auto refuse = [&](const char* field, const std::string& value, const std::string& reason) {
     throw TaskInvalidValueError(field, value, reason, task);
@@ -29,9 +35,7 @@ void check_progress(const TaskProgress& progress, const std::string& task) {
     if (!has(instant)) throw TaskMissingFieldError(field, task);
   };
   const auto check_range = [&](Instant instant, const char* field) {
-    if (!has(instant) || is_possible(instant)) return;
-    const std::string value = std::to_string(instant.time_since_epoch().count());
-    refuse(field, value, value + " ms is outside the years 1 to 9999");
+    if (has(instant)) check_instant(instant, field, task);
   };
 
   check_range(progress.pulse, "pulse");

@@ -7,6 +7,7 @@
 
 #include <dutiful/errors.h>
 
+#include "account/account.h"
 #include "core/plan.h"
 
 namespace dutiful {
@@ -15,6 +16,8 @@ namespace dutiful {
 struct RowUpdate {
   std::int64_t row;
   TaskProgress progress;
+  const Account* account = nullptr;          // if that changes too
+  std::span<const AccountStretch> closed{};  // stretches of the account that have ended
 };
 
 // One scheduler's hold on a state. No other scheduler has it (RULES P6) until this is destroyed.
@@ -33,7 +36,7 @@ class Store {
   // Returns the row of each task in the order of the plan.
   virtual std::vector<std::int64_t> replace(const Plan& plan, const std::string& scheduler) = 0;
 
-  // Records the progress of tasks. Writing the same progress twice is safe.
+  // Records the progress and the accounts of tasks. Writing the same twice is safe.
   virtual void commit(std::span<const RowUpdate> updates) = 0;
 };
 

@@ -88,8 +88,11 @@ void split_command(std::string_view text, CrontabJob& job) {
 
 // What is lost of a variable that controls cron itself; empty if nothing is.
 std::string_view effect_of(std::string_view name, std::string_view value) {
-  if (name == "MAILTO" || name == "MAILFROM")
-    return value.empty() ? "" : "dutiful sends no mail; dutiful history shows the output of runs";
+  if (name == "MAILTO" && !value.empty())
+    return "cron mails the output of every run; on_failure of the tasks below mails the end of the "
+           "output of a run that fails, and needs /usr/sbin/sendmail";
+  if (name == "MAILFROM" && !value.empty())
+    return "the mail of on_failure has the sender that sendmail chooses; add a From line to it";
   if (name == "CRON_TZ") return "dutiful runs tasks only in the host's time zone";
   if (name == "RANDOM_DELAY") return "dutiful does not delay runs at random";
   return "";

@@ -121,7 +121,7 @@ TEST(Crontab, backslashes_are_escaped_as_with_the_cron_of_Debian) {
 }
 
 TEST(Crontab, variables_that_control_cron_have_no_equivalent) {
-  EXPECT_THAT(reason("MAILTO=root"), HasSubstr("sends no mail"));
+  EXPECT_THAT(reason("MAILTO=root"), HasSubstr("on_failure of the tasks below mails"));
   EXPECT_EQ(reason("MAILTO=\"\""), "");
   EXPECT_THAT(reason("RANDOM_DELAY=5"), HasSubstr("does not delay"));
   EXPECT_THAT(reason("CRON_TZ=UTC"), HasSubstr("only in the host's time zone"));

@@ -76,13 +76,35 @@ TEST(Documents, the_manual_shows_task_files_that_load) {
       block += line + '\n';
     }
   }
-  EXPECT_EQ(blocks, 2);
+  EXPECT_EQ(blocks, 3);
+}
+
+TEST(Documents, the_guide_shows_notifications_that_load) {
+  const std::string guide = read("docs/guide.md");
+  const std::string begin = "```toml\n";
+  const std::size_t from = guide.find(begin) + begin.size();
+  const TaskFile file = parse_task_file(guide.substr(from, guide.find("```", from) - from));
+  EXPECT_THAT(file.problems, IsEmpty());
+  ASSERT_THAT(file.tasks, SizeIs(2));
+  EXPECT_EQ(file.tasks[0].notifications.after, 3U);
+  EXPECT_THAT(file.tasks[0].notifications.on_failure, SizeIs(3));
+  EXPECT_THAT(file.tasks[1].notifications.on_failure, IsEmpty());
 }
 
 TEST(Documents, the_manual_describes_every_key) {
   const std::string manual = read("docs/man/dutiful-tasks.5");
-  for (const char* key :
-       {"name", "cron", "run", "retry", "timeout", "directory", "environment", "user"}) {
+  for (const char* key : {"name",
+                          "cron",
+                          "run",
+                          "retry",
+                          "timeout",
+                          "directory",
+                          "environment",
+                          "user",
+                          "on_failure",
+                          "on_recovery",
+                          "on_success",
+                          "notify_after"}) {
     EXPECT_NE(manual.find(std::string{".It Ic "} + key + " No = "), std::string::npos) << key;
   }
 }

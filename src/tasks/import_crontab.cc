@@ -16,12 +16,19 @@ namespace {
 constexpr std::string_view preface =
     "#\n"
     "# Unlike cron, dutiful makes up for missed runs with one run, never runs a task twice at the\n"
-    "# same time, and sends no mail. A minute that does not exist because clocks are set forward "
-    "is\n"
-    "# skipped; a minute that occurs twice because they are set back runs twice.\n"
+    "# same time, and mails nothing, except for on_failure. A minute that does not exist because\n"
+    "# clocks are set forward is skipped; a minute that occurs twice because they are set back "
+    "runs\n"
+    "# twice.\n"
     "\n"
     "[defaults]\n"
     "retry = \"366d\"  # cron never retries: the next run is due before this delay ends\n";
+
+// Mails the end of the output to MAILTO, which is a variable of the task: so there is nothing to
+// quote. sendmail reads the recipients from the text, as it does for cron.
+constexpr std::string_view mail_failure =
+    R"({ printf "To: %s\nSubject: %s failed: %s\n\n" "$MAILTO" "$DUTIFUL_TASK" "$DUTIFUL_ERROR"; )"
+    R"(/bin/cat; } | /usr/sbin/sendmail -i -t)";
 
 struct Task {
   std::string name;
@@ -30,6 +37,7 @@ struct Task {
   std::string user;
   std::string directory;
   std::map<std::string, std::string> environment;
+  std::string on_failure;
 };
 
 // The value that all tasks share; nothing if they differ.
@@ -66,9 +74,15 @@ class Importer {
   explicit Importer(const ImportOptions& options) : options_(options) {}
 
   Import import(std::string_view text) {
-    const std::vector<CrontabLine> lines = read_crontab(text, options_.form);
-    for (const CrontabLine& line : lines) {
-      if (line.job) tasks_.push_back(make_task(line));
+    std::vector<CrontabLine> lines = read_crontab(text, options_.form);
+    for (CrontabLine& line : lines) {
+      if (!line.job) continue;
+      if (auto directory = directory_of(*line.job)) {
+        tasks_.push_back(make_task(*line.job, std::move(*directory)));
+      } else {
+        line.no_equivalent = no_directory_of(*line.job);
+        line.job.reset();
+      }
     }
     out_ = toml_comment("Imported from " + options_.source + " by dutiful import-crontab.") + '\n';
     out_ += preface;
@@ -80,36 +94,32 @@ class Importer {
       if (!in_comment) out_ += '\n';
       in_comment = !line.job && line.no_equivalent.empty();
       if (!line.no_equivalent.empty()) {
-        remark(line, line.no_equivalent);
+        result_.remarks.push_back({.line = line.number, .message = line.no_equivalent});
         out_ += "# No equivalent: " + line.no_equivalent + ".\n";
       }
       out_ += print_original(line.text) + '\n';
       if (line.job) print_task(*task++);
     }
-    // The remarks about tasks were found first.
-    std::ranges::stable_sort(result_.remarks, {}, &Import::Remark::line);
     result_.task_file = std::move(out_);
     return std::move(result_);
   }
 
  private:
-  void remark(const CrontabLine& line, std::string message) {
-    result_.remarks.push_back({.line = line.number, .message = std::move(message)});
-  }
-
-  Task make_task(const CrontabLine& line) {
-    const CrontabJob& job = *line.job;
+  Task make_task(const CrontabJob& job, std::string directory) {
     // The variables that cron sets for every command; HOME, LOGNAME and USER depend on the user.
     std::map<std::string, std::string> environment = job.environment;
     environment.try_emplace("PATH", "/usr/bin:/bin");
     const std::string shell = environment.try_emplace("SHELL", "/bin/sh").first->second;
 
+    const auto mail = environment.find("MAILTO");
+    const bool is_mailed = mail != environment.end() && !mail->second.empty();
     Task task{.name = unique_name(job.command),
               .run = {},
               .cron = job.cron,
               .user = job.user,
-              .directory = directory_of(line),
-              .environment = std::move(environment)};
+              .directory = std::move(directory),
+              .environment = std::move(environment),
+              .on_failure = std::string{is_mailed ? mail_failure : ""}};
     const bool blank = job.command.find_first_not_of(" \t\r\n") == std::string::npos;
     if (!job.input.empty()) {
       task.run = {
@@ -122,16 +132,17 @@ class Importer {
     return task;
   }
 
-  std::string directory_of(const CrontabLine& line) {
-    const CrontabJob& job = *line.job;
+  // Where cron runs it, if that is known.
+  [[nodiscard]] std::optional<std::string> directory_of(const CrontabJob& job) const {
     if (const auto home = job.environment.find("HOME"); home != job.environment.end())
       return home->second;
-    if (const auto home = options_.home_of(job.user)) return *home;
-    remark(line,
-           "cron runs it in the home directory of " +
-               (job.user.empty() ? "its owner" : "user " + quote(job.user)) +
-               ", which is unknown on this host");
-    return "";
+    return options_.home_of(job.user);
+  }
+
+  static std::string no_directory_of(const CrontabJob& job) {
+    return "cron runs it in the home directory of " +
+           (job.user.empty() ? "its owner" : "user " + quote(job.user)) +
+           ", which is unknown on this host; set HOME above it";
   }
 
   std::string unique_name(std::string_view command) {
@@ -146,6 +157,7 @@ class Importer {
   void print_defaults() {
     user_ = common(tasks_, [](const Task& task) { return task.user; }).value_or("");
     directory_ = common(tasks_, [](const Task& task) { return task.directory; }).value_or("");
+    on_failure_ = common(tasks_, [](const Task& task) { return task.on_failure; }).value_or("");
     if (!tasks_.empty()) {
       for (const auto& [name, value] : tasks_.front().environment) {
         const auto value_of = [&variable = name](const Task& task) -> std::optional<std::string> {
@@ -159,6 +171,7 @@ class Importer {
     if (!user_.empty()) out_ += "user = " + toml_string(user_) + '\n';
     if (!directory_.empty()) out_ += "directory = " + toml_string(directory_) + '\n';
     if (!environment_.empty()) out_ += print_environment(environment_);
+    if (!on_failure_.empty()) out_ += "on_failure = " + toml_string(on_failure_) + '\n';
   }
 
   void print_task(const Task& task) {
@@ -175,6 +188,8 @@ class Importer {
     std::erase_if(own,
                   [this](const auto& variable) { return environment_.contains(variable.first); });
     if (!own.empty()) out_ += print_environment(own);
+    if (task.on_failure != on_failure_)
+      out_ += "on_failure = " + toml_string(task.on_failure) + '\n';
   }
 
   // A comment is kept as far as TOML allows.
@@ -194,6 +209,7 @@ class Importer {
   std::set<std::string> used_;
   std::string user_;
   std::string directory_;
+  std::string on_failure_;
   std::map<std::string, std::string> environment_;
 };
 

@@ -33,7 +33,8 @@ struct Import {
 };
 
 // Each job becomes a task that is due at the same minutes and runs the same command with the same
-// variables. Anything without an exact equivalent is left out, with a remark.
+// variables. Anything without an exact equivalent is left out, with a remark; only MAILTO becomes
+// the nearest thing, an on_failure that mails the failures.
 [[nodiscard]] Import import_crontab(std::string_view text, const ImportOptions& options);
 
 }  // namespace dutiful

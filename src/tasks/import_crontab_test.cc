@@ -1,5 +1,9 @@
 #include "tasks/import_crontab.h"
 
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -59,15 +63,17 @@ MAILTO=ops@example.com
   EXPECT_EQ(import.task_file, R"CRON(# Imported from /etc/crontab by dutiful import-crontab.
 #
 # Unlike cron, dutiful makes up for missed runs with one run, never runs a task twice at the
-# same time, and sends no mail. A minute that does not exist because clocks are set forward is
-# skipped; a minute that occurs twice because they are set back runs twice.
+# same time, and mails nothing, except for on_failure. A minute that does not exist because
+# clocks are set forward is skipped; a minute that occurs twice because they are set back runs
+# twice.
 
 [defaults]
 retry = "366d"  # cron never retries: the next run is due before this delay ends
 environment = { MAILTO = "ops@example.com", PATH = "/usr/sbin:/usr/bin", SHELL = "/bin/sh" }
+on_failure = '{ printf "To: %s\nSubject: %s failed: %s\n\n" "$MAILTO" "$DUTIFUL_TASK" "$DUTIFUL_ERROR"; /bin/cat; } | /usr/sbin/sendmail -i -t'
 
 # Debian's
-# No equivalent: dutiful sends no mail; dutiful history shows the output of runs.
+# No equivalent: cron mails the output of every run; on_failure of the tasks below mails the end of the output of a run that fails, and needs /usr/sbin/sendmail.
 # MAILTO=ops@example.com
 
 # 17 *	* * *	root	cd / && run-parts --report /etc/cron.hourly
@@ -89,9 +95,11 @@ directory = "/var/www"
 # No equivalent: @reboot is not a time; use a systemd unit to run it at boot.
 # @reboot root /opt/at-boot
 )CRON");
-  EXPECT_THAT(remarks_of(import),
-              ElementsAre("4: dutiful sends no mail; dutiful history shows the output of runs",
-                          "8: @reboot is not a time; use a systemd unit to run it at boot"));
+  EXPECT_THAT(
+      remarks_of(import),
+      ElementsAre("4: cron mails the output of every run; on_failure of the tasks below mails the "
+                  "end of the output of a run that fails, and needs /usr/sbin/sendmail",
+                  "8: @reboot is not a time; use a systemd unit to run it at boot"));
 }
 
 TEST(ImportCrontab, tasks_have_what_cron_gives_to_commands) {
@@ -109,13 +117,29 @@ TEST(ImportCrontab, tasks_have_what_cron_gives_to_commands) {
                           Pair("SHELL", "/bin/sh")));
 }
 
-TEST(ImportCrontab, an_unknown_home_directory_is_remarked) {
-  const Import import = import_crontab("@daily nobody-here x\n", system_form);
-  EXPECT_THAT(tasks_of(import), SizeIs(1));
-  EXPECT_THAT(
-      remarks_of(import),
-      ElementsAre("1: cron runs it in the home directory of user \"nobody-here\", which is unknown "
-                  "on this host"));
+TEST(ImportCrontab, a_line_of_an_unknown_user_is_left_out) {
+  const Import import = import_crontab(
+      "@daily nobody-here x\n@daily root x\nHOME=/srv\n@hourly nobody-here y\n", system_form);
+  const std::string remark =
+      "cron runs it in the home directory of user \"nobody-here\", which is unknown on this host; "
+      "set HOME above it";
+  EXPECT_THAT(remarks_of(import), ElementsAre("1: " + remark));
+  EXPECT_THAT(import.task_file,
+              HasSubstr("\n# No equivalent: " + remark + ".\n# @daily nobody-here x\n\n"));
+  const auto tasks = tasks_of(import);
+  ASSERT_THAT(tasks, SizeIs(2));
+  EXPECT_EQ(tasks[0].name, "x");
+  EXPECT_EQ(tasks[0].command.user, "root");
+  EXPECT_EQ(tasks[1].command.user, "nobody-here");
+  EXPECT_EQ(tasks[1].command.directory, "/srv");
+}
+
+TEST(ImportCrontab, a_line_of_an_unknown_owner_is_left_out) {
+  const Import import = import_crontab("@daily x\n", {.source = "crontab"});
+  EXPECT_THAT(tasks_of(import), IsEmpty());
+  EXPECT_THAT(remarks_of(import),
+              ElementsAre("1: cron runs it in the home directory of its owner, which is unknown on "
+                          "this host; set HOME above it"));
 }
 
 TEST(ImportCrontab, another_shell_runs_the_commands_below) {
@@ -124,6 +148,45 @@ TEST(ImportCrontab, another_shell_runs_the_commands_below) {
   EXPECT_THAT(tasks[0].command.arguments, ElementsAre("/bin/sh", "-c", "a"));
   EXPECT_THAT(tasks[1].command.arguments, ElementsAre("/bin/bash", "-c", "b 'c'"));
   EXPECT_EQ(tasks[1].command.environment.at("SHELL"), "/bin/bash");
+}
+
+TEST(ImportCrontab, mailto_becomes_on_failure_of_the_tasks_below) {
+  const Import import = import_crontab(
+      "@daily a\nMAILTO=\"o'ps, \\$x <ops@example.com>\"\n@daily b\nMAILTO=\"\"\n@daily c\n"
+      "MAILTO=joe\n@daily d\nMAILFROM=cron@example.com\n",
+      user_form);
+  const auto tasks = tasks_of(import);
+  ASSERT_THAT(tasks, SizeIs(4));
+  EXPECT_THAT(tasks[0].notifications.on_failure, IsEmpty());
+  EXPECT_EQ(tasks[1].command.environment.at("MAILTO"), "o'ps, \\$x <ops@example.com>");
+  EXPECT_THAT(tasks[1].notifications.on_failure,
+              ElementsAre("/bin/sh", "-c", HasSubstr("| /usr/sbin/sendmail -i -t")));
+  EXPECT_THAT(tasks[2].notifications.on_failure, IsEmpty());
+  EXPECT_EQ(tasks[3].notifications.on_failure, tasks[1].notifications.on_failure);
+  EXPECT_THAT(remarks_of(import),
+              ElementsAre(HasSubstr("2: cron mails the output of every run"),
+                          HasSubstr("6: cron mails the output of every run"),
+                          HasSubstr("8: the mail of on_failure has the sender that sendmail")));
+}
+
+// Whatever the address and the error are, they stay in their lines of the mail.
+TEST(ImportCrontab, the_mail_has_the_address_and_the_output_as_they_are) {
+  const auto tasks = tasks_of(import_crontab("MAILTO=o'ps \"$(x)\" %s\n@daily a", user_form));
+  ASSERT_THAT(tasks, SizeIs(1));
+  std::string script = tasks[0].notifications.on_failure.at(2);
+  const std::string sendmail = "/usr/sbin/sendmail -i -t";
+  script.replace(script.find(sendmail), sendmail.size(), "/bin/cat");
+  ASSERT_EQ(setenv("SCRIPT", script.c_str(), 1), 0);
+  ASSERT_EQ(setenv("MAILTO", tasks[0].command.environment.at("MAILTO").c_str(), 1), 0);
+  ASSERT_EQ(setenv("DUTIFUL_TASK", "a%s", 1), 0);
+  ASSERT_EQ(setenv("DUTIFUL_ERROR", "exit status 1: \\n'\"", 1), 0);
+  std::FILE* const mail = popen("printf 'the\\noutput' | /bin/sh -c \"$SCRIPT\"", "r");
+  ASSERT_NE(mail, nullptr);
+  std::array<char, 1000> text{};
+  const std::size_t size = std::fread(text.data(), 1, text.size(), mail);
+  EXPECT_EQ(pclose(mail), 0);
+  EXPECT_EQ(std::string(text.data(), size),
+            "To: o'ps \"$(x)\" %s\nSubject: a%s failed: exit status 1: \\n'\"\n\nthe\noutput");
 }
 
 TEST(ImportCrontab, input_reaches_the_command_through_a_pipe) {
@@ -225,7 +288,10 @@ RC_GTEST_PROP(ImportCrontabProperty, always_writes_a_task_file_that_loads, ()) {
     const Import import = import_crontab(text, options);
     RC_ASSERT(parse_task_file(import.task_file).problems.empty());
     std::size_t jobs = 0;
-    for (const CrontabLine& line : read_crontab(text, options.form)) jobs += line.job ? 1 : 0;
+    for (const CrontabLine& line : read_crontab(text, options.form)) {
+      const auto& job = line.job;
+      jobs += job && (job->environment.contains("HOME") || options.home_of(job->user)) ? 1 : 0;
+    }
     RC_ASSERT(parse_task_file(import.task_file).tasks.size() == jobs);
   }
 }

@@ -23,8 +23,18 @@ namespace dutiful {
 namespace {
 
 constexpr std::array<std::string_view, 2> file_keys{"defaults", "task"};
-constexpr std::array<std::string_view, 8> task_keys{
-    "name", "cron", "run", "retry", "timeout", "directory", "environment", "user"};
+constexpr std::array<std::string_view, 12> task_keys{"name",
+                                                     "cron",
+                                                     "run",
+                                                     "retry",
+                                                     "timeout",
+                                                     "directory",
+                                                     "environment",
+                                                     "user",
+                                                     "on_failure",
+                                                     "on_recovery",
+                                                     "on_success",
+                                                     "notify_after"};
 
 // Builds the tasks of a document that is valid TOML.
 class Loader {
@@ -110,7 +120,9 @@ class Loader {
                     .directory = std::move(settings.directory),
                     .environment = std::move(settings.environment),
                     .user = std::move(settings.user)};
+    task.notifications = std::move(settings.notifications);
     task.command_is_shared = !table.contains("run");
+    task.sets_notify_after = table.contains("notify_after");
     tasks_.push_back(std::move(task));
   }
 

@@ -11,6 +11,7 @@
 #include <dutiful/time.h>
 
 #include "commands/command.h"
+#include "tasks/notifications.h"
 #include "tasks/place.h"
 
 namespace dutiful {
@@ -22,8 +23,10 @@ struct TaskDefinition {
   Duration retry_delay{};
   Duration time_limit{};  // zero: no limit
   Command command{};
+  Notifications notifications{};
   Place place{};                   // where the task begins
   bool command_is_shared = false;  // it is in [defaults]
+  bool sets_notify_after = false;  // itself, not by [defaults]
 };
 
 // A problem of a task file. The message says what is wrong and what to write instead; it is one

@@ -149,7 +149,7 @@ name = "b"
 )"),
       ElementsAre(
           "2:1: unknown key \"nme\"; [defaults] has the keys run, retry, timeout, directory, "
-          "environment, user",
+          "environment, user, on_failure, on_recovery, on_success, notify_after",
           "3:1: [defaults] cannot contain \"cron\"; set it in each task",
           "4:11: timeout must be a duration in quotes, such as \"5m\", not the integer 5",
           AllOf(StartsWith("8:8: Invalid cron expression \"*/15 * * * *\": minute field "),
@@ -341,6 +341,75 @@ TEST(TaskFile, commands_are_not_empty) {
               ElementsAre("5:13: every element of run must be a string, not the integer 5",
                           HasSubstr("not an array")));
   EXPECT_THAT(run("5"), ElementsAre(HasSubstr("a string for /bin/sh or an array of strings")));
+}
+
+TEST(TaskFile, notifications_are_commands_as_run_is) {
+  const TaskFile file = parse_task_file(task_with(
+      "run = 'true'\nretry = '1m'\non_failure = 'mail ops'\non_recovery = ['/bin/echo', 'well']\n"
+      "on_success = 'date'\nnotify_after = 3"));
+  ASSERT_THAT(file.tasks, SizeIs(1));
+  const Notifications& notifications = file.tasks[0].notifications;
+  EXPECT_THAT(notifications.on_failure, ElementsAre("/bin/sh", "-c", "mail ops"));
+  EXPECT_THAT(notifications.on_recovery, ElementsAre("/bin/echo", "well"));
+  EXPECT_THAT(notifications.on_success, ElementsAre("/bin/sh", "-c", "date"));
+  EXPECT_EQ(notifications.after, 3U);
+  const TaskFile silent = parse_task_file(task_with("run = 'true'\nretry = '1m'"));
+  ASSERT_THAT(silent.tasks, SizeIs(1));
+  EXPECT_EQ(silent.tasks[0].notifications, Notifications{});
+}
+
+TEST(TaskFile, an_empty_string_switches_off_the_notification_of_the_defaults) {
+  const TaskFile file = parse_task_file(
+      "[defaults]\nretry = '1m'\nrun = 'true'\non_failure = 'mail ops'\non_success = ''\n"
+      "notify_after = 2\n"
+      "[[task]]\nname = 'loud'\ncron = '* * * * *'\n"
+      "[[task]]\nname = 'silent'\ncron = '* * * * *'\non_failure = ''\nnotify_after = 1");
+  EXPECT_THAT(file.problems, IsEmpty());
+  ASSERT_THAT(file.tasks, SizeIs(2));
+  EXPECT_THAT(file.tasks[0].notifications.on_failure, ElementsAre("/bin/sh", "-c", "mail ops"));
+  EXPECT_THAT(file.tasks[0].notifications.on_success, IsEmpty());
+  EXPECT_EQ(file.tasks[0].notifications.after, 2U);
+  EXPECT_THAT(file.tasks[1].notifications.on_failure, IsEmpty());
+  EXPECT_EQ(file.tasks[1].notifications.after, 1U);
+}
+
+TEST(TaskFile, rejects_notifications_that_are_no_commands) {
+  const auto wrong = [](const std::string& line) {
+    return problems(task_with("run = 'true'\nretry = '1m'\n" + line));
+  };
+  EXPECT_THAT(wrong("on_failure = ' '"),
+              ElementsAre("6:14: on_failure is empty; write a command, or \"\" for none"));
+  EXPECT_THAT(wrong("on_recovery = []"),
+              ElementsAre("6:15: on_recovery is an empty array; write the program and its "
+                          "arguments"));
+  EXPECT_THAT(wrong("on_success = ['']"),
+              ElementsAre("6:15: on_success begins with an empty string; the first element must be "
+                          "the program"));
+  EXPECT_THAT(wrong("on_success = true"),
+              ElementsAre("6:14: on_success must be a string for /bin/sh or an array of strings, "
+                          "not the boolean true"));
+  EXPECT_THAT(wrong("on_failure = ['a', 5]"),
+              ElementsAre("6:20: every element of on_failure must be a string, not the integer 5"));
+  EXPECT_THAT(wrong("on_failure = \"a\\u0000\""), ElementsAre(HasSubstr("NUL")));
+  EXPECT_THAT(wrong("on_fail = 'x'"),
+              ElementsAre("6:1: unknown key \"on_fail\"; did you mean \"on_failure\"?"));
+  EXPECT_THAT(wrong("on_sucess = 'x'"), ElementsAre(HasSubstr("did you mean \"on_success\"?")));
+}
+
+TEST(TaskFile, notify_after_is_a_number_of_failures) {
+  const auto after = [](const std::string& value) {
+    return problems(task_with("run = 'true'\nretry = '1m'\nnotify_after = " + value));
+  };
+  EXPECT_THAT(after("1"), IsEmpty());
+  EXPECT_THAT(after("1000000"), IsEmpty());
+  EXPECT_THAT(after("0"),
+              ElementsAre("6:16: notify_after is 0; write a number of failures from 1 to 1000000"));
+  EXPECT_THAT(after("-1"), ElementsAre(HasSubstr("notify_after is -1")));
+  EXPECT_THAT(after("1000001"), ElementsAre(HasSubstr("notify_after is 1000001")));
+  EXPECT_THAT(after("9223372036854775807"), ElementsAre(HasSubstr("9223372036854775807")));
+  EXPECT_THAT(after("'3'"),
+              ElementsAre(HasSubstr("must be a number of failures, such as 3, not the string")));
+  EXPECT_THAT(after("1.5"), ElementsAre(EndsWith("not a floating-point number")));
 }
 
 TEST(TaskFile, durations_are_not_negative_and_have_a_maximum) {

@@ -22,7 +22,7 @@ Duration negative_duration(std::string_view text) {
 
 bool SettingsReader::read(std::string_view key, const toml::node& node, TaskSettings& settings) {
   if (key == "run") {
-    read_run(node, settings.arguments);
+    read_command(key, node, settings.arguments);
   } else if (key == "retry") {
     read_duration(key, node, settings.retry_delay);
   } else if (key == "timeout") {
@@ -35,6 +35,14 @@ bool SettingsReader::read(std::string_view key, const toml::node& node, TaskSett
   } else if (key == "user") {
     const auto* user = read_filled(key, node, "remove it to run as the daemon's user");
     if (user != nullptr) settings.user = *user;
+  } else if (key == "on_failure") {
+    read_notification(key, node, settings.notifications.on_failure);
+  } else if (key == "on_recovery") {
+    read_notification(key, node, settings.notifications.on_recovery);
+  } else if (key == "on_success") {
+    read_notification(key, node, settings.notifications.on_success);
+  } else if (key == "notify_after") {
+    read_notify_after(node, settings.notifications.after);
   } else {
     return false;
   }
@@ -72,38 +80,78 @@ const std::string* SettingsReader::read_filled(std::string_view key,
   return nullptr;
 }
 
-void SettingsReader::read_run(const toml::node& node, std::vector<std::string>& arguments) {
+void SettingsReader::read_command(std::string_view key,
+                                  const toml::node& node,
+                                  std::vector<std::string>& arguments) {
   if (const auto* words = node.as_array()) {
-    read_arguments(*words, arguments);
+    read_arguments(key, *words, arguments);
     return;
   }
   const std::string* command =
-      read_string("run", node, "a string for /bin/sh or an array of strings");
+      read_string(key, node, "a string for /bin/sh or an array of strings");
   if (command == nullptr) return;
   if (command->find_first_not_of(" \t\r\n") == std::string::npos) {
+    const std::string_view remedy =
+        key == "run" ? " such as run = \"make report\"" : ", or \"\" for none";
     problems_.refuse_value(
-        "run", node, "run is empty; write a command such as run = \"make report\"");
+        key, node, std::string{key}.append(" is empty; write a command").append(remedy));
     return;
   }
   arguments = {"/bin/sh", "-c", *command};
 }
 
-void SettingsReader::read_arguments(const toml::array& words, std::vector<std::string>& arguments) {
+void SettingsReader::read_arguments(std::string_view key,
+                                    const toml::array& words,
+                                    std::vector<std::string>& arguments) {
   if (words.empty()) {
     problems_.refuse_value(
-        "run", words, "run is an empty array; write the program and its arguments");
+        key,
+        words,
+        std::string{key}.append(" is an empty array; write the program and its arguments"));
     return;
   }
   std::vector<std::string> read;
   for (const toml::node& word : words) {
-    const std::string* argument = read_string("every element of run", word);
+    const std::string* argument = read_string("every element of " + std::string{key}, word);
     if (argument == nullptr) continue;
-    if (argument->empty() && &word == words.get(0))
+    if (argument->empty() && &word == words.get(0)) {
       problems_.refuse_value(
-          "run", word, "run begins with an empty string; the first element must be the program");
+          key,
+          word,
+          std::string{key}.append(" begins with an empty string; the first element must be the "
+                                  "program"));
+    }
     read.push_back(*argument);
   }
   arguments = std::move(read);
+}
+
+// The empty string switches off the notification that [defaults] sets.
+void SettingsReader::read_notification(std::string_view key,
+                                       const toml::node& node,
+                                       std::vector<std::string>& arguments) {
+  if (const auto* text = node.as_string(); text != nullptr && text->get().empty()) {
+    arguments.clear();
+  } else {
+    read_command(key, node, arguments);
+  }
+}
+
+void SettingsReader::read_notify_after(const toml::node& node,
+                                       std::optional<std::uint32_t>& after) {
+  const auto* number = node.as_integer();
+  if (number == nullptr) {
+    problems_.refuse_shape(
+        node, "notify_after must be a number of failures, such as 3, not " + describe(node));
+  } else if (number->get() < 1 || number->get() > notify_after_max) {
+    problems_.refuse_value("notify_after",
+                           node,
+                           "notify_after is " + std::to_string(number->get()) +
+                               "; write a number of failures from 1 to " +
+                               std::to_string(notify_after_max));
+  } else {
+    after = static_cast<std::uint32_t>(number->get());
+  }
 }
 
 void SettingsReader::read_duration(std::string_view key,

@@ -9,6 +9,7 @@
 
 #include <dutiful/time.h>
 
+#include "tasks/notifications.h"
 #include "tasks/task_problems.h"
 #include "tasks/toml_library.h"
 
@@ -21,6 +22,7 @@ struct TaskSettings {
   std::string directory;
   std::map<std::string, std::string> environment;
   std::string user;
+  Notifications notifications;
 };
 
 class SettingsReader {
@@ -43,8 +45,16 @@ class SettingsReader {
                                  std::string_view remedy);
 
  private:
-  void read_run(const toml::node& node, std::vector<std::string>& arguments);
-  void read_arguments(const toml::array& words, std::vector<std::string>& arguments);
+  void read_command(std::string_view key,
+                    const toml::node& node,
+                    std::vector<std::string>& arguments);
+  void read_arguments(std::string_view key,
+                      const toml::array& words,
+                      std::vector<std::string>& arguments);
+  void read_notification(std::string_view key,
+                         const toml::node& node,
+                         std::vector<std::string>& arguments);
+  void read_notify_after(const toml::node& node, std::optional<std::uint32_t>& after);
   void read_duration(std::string_view key,
                      const toml::node& node,
                      std::optional<Duration>& duration);

@@ -65,7 +65,8 @@ class WarningSearch::Impl {
     examine_sameness();
     if (!task.command.user.empty()) examine_user();
     if (!task.command.directory.empty()) examine_directory();
-    examine_program();
+    examine_program("", task.command.arguments.front());
+    examine_notifications(task.notifications);
   }
 
   void warn(const std::string& message) {
@@ -120,23 +121,37 @@ class WarningSearch::Impl {
          (fs::exists(status) ? "is not a directory" : "does not exist"));
   }
 
-  void examine_program() {
-    const std::string& program = task_->command.arguments.front();
+  void examine_notifications(const Notifications& notifications) {
+    const auto examine_one = [this](const char* key, const std::vector<std::string>& arguments) {
+      if (arguments.empty()) return;
+      examine_program(std::string{"has an "} + key + " that ", arguments.front());
+    };
+    examine_one("on_failure", notifications.on_failure);
+    examine_one("on_recovery", notifications.on_recovery);
+    examine_one("on_success", notifications.on_success);
+    if (task_->sets_notify_after && notifications.on_failure.empty() &&
+        notifications.on_recovery.empty()) {
+      warn("sets notify_after, but has neither on_failure nor on_recovery");
+    }
+  }
+
+  // `what` precedes "runs the program" in a warning.
+  void examine_program(const std::string& what, const std::string& program) {
     if (program.find('/') != std::string::npos) {
       const fs::path path = fs::path{task_->command.directory} / program;
       std::error_code error;
       if (!fs::exists(path, error)) {
         if (!error || error == std::errc::no_such_file_or_directory)
-          warn("runs the program " + quote(program) + ", which does not exist");
+          warn(what + "runs the program " + quote(program) + ", which does not exist");
       } else if (!is_executable(path)) {
-        warn("runs " + quote(program) + ", which is not executable");
+        warn(what + "runs " + quote(program) + ", which is not executable");
       }
       return;
     }
     for (const std::string& place : places_of(program, environment())) {
       if (is_executable(fs::path{task_->command.directory} / place)) return;
     }
-    warn("runs the program " + quote(program) + ", which is not in any directory of PATH");
+    warn(what + "runs the program " + quote(program) + ", which is not in any directory of PATH");
   }
 
   [[nodiscard]] static bool is_executable(const fs::path& path) {

@@ -1,6 +1,9 @@
 // Classes of characters, independent of the locale.
 #pragma once
 
+#include <algorithm>
+#include <string_view>
+
 namespace dutiful {
 
 [[nodiscard]] constexpr bool is_digit(char c) {
@@ -13,6 +16,13 @@ namespace dutiful {
 
 [[nodiscard]] constexpr char to_lower(char c) {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
+// Whether the text contains the part; ASCII letters are equal in both cases.
+[[nodiscard]] constexpr bool contains_in_any_case(std::string_view text, std::string_view part) {
+  const auto are_equal = [](char a, char b) { return to_lower(a) == to_lower(b); };
+  return part.empty() ||
+         std::search(text.begin(), text.end(), part.begin(), part.end(), are_equal) != text.end();
 }
 
 // Whether the byte is inside a UTF-8 character, not its first byte.

@@ -37,6 +37,12 @@ void append_json_escape(std::string& out, std::string_view control) {
   for (const int shift : {12, 8, 4, 0}) out.push_back(digits[code >> shift & 15]);
 }
 
+// How many characters at the beginning are the same in JSON and need no closer look.
+std::size_t plain_length(std::string_view text) {
+  const auto is_plain = [](char c) { return c >= ' ' && c < 0x7f && c != '"' && c != '\\'; };
+  return static_cast<std::size_t>(std::ranges::find_if_not(text, is_plain) - text.begin());
+}
+
 // Escapes control characters, invalid bytes and the characters in `also`: usually backslashes, so
 // that the text can be distinguished from its escapes.
 std::string escape(std::string_view text, std::string_view also) {
@@ -101,8 +107,18 @@ std::string on_one_line(std::string_view message) {
 }
 
 std::string json_string(std::string_view text, InvalidBytes invalid) {
-  std::string out = "\"";
+  std::string out;
+  append_json_string(out, text, invalid);
+  return out;
+}
+
+void append_json_string(std::string& out, std::string_view text, InvalidBytes invalid) {
+  out += '"';
   while (!text.empty()) {
+    const std::size_t plain = plain_length(text);
+    out.append(text, 0, plain);
+    text.remove_prefix(plain);
+    if (text.empty()) break;
     const std::size_t length = utf8_length(text);
     const std::string_view character = text.substr(0, length == 0 ? 1 : length);
     text.remove_prefix(character.size());
@@ -121,7 +137,7 @@ std::string json_string(std::string_view text, InvalidBytes invalid) {
       out.append(character);
     }
   }
-  return out + '"';
+  out += '"';
 }
 
 std::string escape_json(std::string_view json) {

@@ -28,6 +28,9 @@ namespace dutiful {
 enum class InvalidBytes { shown, kept };
 [[nodiscard]] std::string json_string(std::string_view text,
                                       InvalidBytes invalid = InvalidBytes::shown);
+void append_json_string(std::string& out,
+                        std::string_view text,
+                        InvalidBytes invalid = InvalidBytes::shown);
 
 // A JSON text on one line from another library, with its control characters as \uNNNN. The document
 // stays the same. Requires UTF-8.

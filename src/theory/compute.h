@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstddef>
 #include <deque>
+#include <vector>
 
 #include <dutiful/time.h>
 
@@ -24,24 +25,24 @@ struct Witnesses {
   }
 };
 
-// The time during which as many callbacks ran as the limit allows. It does not count for L1 (RULES
-// H10).
-//
-// A callback runs until it returns, which the trace shows only later, when its end is recorded. So
-// a stretch is corrected when an end shows that the callback returned earlier.
-class Saturation {
+// Stretches of time, ascending and disjoint.
+class Stretches {
  public:
+  struct Stretch {
+    Instant begin, end;
+  };
+
   // Requires that it begins at or after the end of the last one.
   void add(Instant begin, Instant end) {
     if (!stretches_.empty() && stretches_.back().end == begin) {
       stretches_.back().end = end;
     } else {
-      stretches_.push_back({begin, end, total()});
+      stretches_.push_back({{begin, end}, total()});
       if (stretches_.size() > stretches_max) join_oldest();
     }
   }
 
-  // A callback returned then, so there has been room for another since.
+  // Removes what is after an instant.
   void forget_after(Instant instant) {
     while (!stretches_.empty() && stretches_.back().begin >= instant) stretches_.pop_back();
     if (!stretches_.empty()) {
@@ -54,16 +55,25 @@ class Saturation {
     while (!stretches_.empty() && stretches_.front().end <= instant) stretches_.pop_front();
   }
 
-  // How much of the time since an instant was saturated.
+  // How long they are together since an instant.
   [[nodiscard]] Micros since(Instant instant) const {
     const auto first = std::ranges::upper_bound(stretches_, instant, {}, &Stretch::end);
     if (first == stretches_.end()) return Micros{};
     return total() - first->before - std::max(instant - first->begin, Duration::zero());
   }
 
+  // Appends what is after an instant.
+  void copy_after(Instant instant, std::vector<Stretch>& out) const {
+    auto stretch = std::ranges::upper_bound(stretches_, instant, {}, &Stretch::end);
+    for (; stretch != stretches_.end(); ++stretch) {
+      out.push_back({std::max(stretch->begin, instant), stretch->end});
+    }
+  }
+
+  [[nodiscard]] bool empty() const { return stretches_.empty(); }
+
  private:
-  struct Stretch {
-    Instant begin, end;
+  struct Summed : Stretch {
     Duration before;  // the total length of all earlier ones
   };
   static constexpr std::size_t stretches_max = std::size_t{1} << 16;
@@ -79,14 +89,43 @@ class Saturation {
 
   [[nodiscard]] Duration total() const {
     if (stretches_.empty()) return Duration::zero();
-    const Stretch& last = stretches_.back();
+    const Summed& last = stretches_.back();
     return last.before + (last.end - last.begin);
   }
 
-  std::deque<Stretch> stretches_;  // ascending and disjoint
+  std::deque<Summed> stretches_;
 };
 
-// compute(S): a unit for every microsecond of S that is not frozen.
+// How long one member of a cluster has been frozen.
+class FrozenTime {
+ public:
+  void freeze(Instant now, Instant until) {
+    if (until <= until_) return;
+    if (now >= until_) {
+      before_ += until_ - begin_;
+      begin_ = now;
+    }
+    until_ = until;
+  }
+  [[nodiscard]] Instant until() const { return until_; }
+  [[nodiscard]] Duration total(Instant now) const {
+    return before_ + (std::min(now, until_) - begin_);
+  }
+
+ private:
+  Duration before_{};  // without the newest freeze
+  Instant begin_ = Instant::min();
+  Instant until_ = Instant::min();
+};
+
+// compute(S): a unit for every microsecond of S that is neither frozen nor in an Outage.
+//
+// Some of it is excused: it does not count for L1. That is the time in which some member ran as
+// many callbacks as the limit allows (RULES H10), and the time in which every active member of a
+// cluster was frozen.
+//
+// A callback runs until it returns, which the trace shows only later, when its end is recorded. So
+// what is excused is corrected when an end shows that the callback returned earlier.
 class ComputeClock {
  public:
   void advance(Instant to) {
@@ -94,35 +133,88 @@ class ComputeClock {
       now_ = to;
       started_ = true;
     }
-    const Instant thawed = std::max(now_, frozen_until_);
-    if (to > thawed) {
-      granted_ += to - thawed;
-      if (saturated_) saturation_.add(thawed, to);
+    const Instant begin = std::max(now_, withheld_until_);
+    if (to > begin) {
+      granted_ += to - begin;
+      if (!saturated_.empty() || asleep_until_ > begin) excuse(begin, to);
     }
     now_ = std::max(now_, to);
   }
-  void freeze(Instant until) { frozen_until_ = std::max(frozen_until_, until); }
-  void set_saturated(bool saturated) { saturated_ = saturated; }
-  [[nodiscard]] Saturation& saturation() { return saturation_; }
 
-  // Frozen at i: the position lies in an interval in which compute is 0.
+  void freeze(Instant until) {
+    frozen_until_ = std::max(frozen_until_, until);
+    withhold(until);
+  }
+  void withhold(Instant until) { withheld_until_ = std::max(withheld_until_, until); }
+
+  // Every active member is frozen until then.
+  void set_all_frozen_until(Instant until) { asleep_until_ = until; }
+
+  // Whether a member runs as many callbacks as the limit allows. `member` collects the time in
+  // which it does, and must stay where it is.
+  void set_saturated(Stretches& member, bool saturated) {
+    const auto place = std::ranges::find(saturated_, &member);
+    if (saturated == (place != saturated_.end())) return;
+    if (saturated) {
+      saturated_.push_back(&member);
+    } else {
+      saturated_.erase(place);
+    }
+  }
+
+  // A callback of the member returned then, so the member has had room for another since. What the
+  // other members excuse remains: `each_member` passes the stretches of every member to its
+  // argument.
+  template <typename EachMember>
+  void make_room(Stretches& member, Instant since, const EachMember& each_member) {
+    member.forget_after(since);
+    excused_.forget_after(since);
+    std::vector<Stretches::Stretch> rest;
+    const auto collect = [&](const Stretches& stretches) { stretches.copy_after(since, rest); };
+    collect(asleep_);
+    each_member(collect);
+    std::ranges::sort(rest, {}, &Stretches::Stretch::begin);
+    for (const auto& [begin, end] : rest) {
+      if (end > since) excused_.add(std::max(begin, since), end);
+      since = std::max(since, end);
+    }
+  }
+
+  // Nothing before this instant is needed any more.
+  void forget_before(Instant instant) {
+    excused_.forget_before(instant);
+    asleep_.forget_before(instant);
+  }
+
+  // Frozen at i: the position lies in an interval in which everything is frozen.
   [[nodiscard]] bool frozen() const { return now_ < frozen_until_; }
   [[nodiscard]] Instant frozen_until() const { return frozen_until_; }
+  [[nodiscard]] Instant withheld_until() const { return withheld_until_; }
   [[nodiscard]] Instant now() const { return now_; }
   [[nodiscard]] Micros granted() const { return granted_; }
 
   // How much of the compute granted since an instant counts for L1.
   [[nodiscard]] Micros usable_since(Instant instant, Micros granted_then) const {
-    return granted_ - granted_then - saturation_.since(instant);
+    return granted_ - granted_then - excused_.since(instant);
   }
 
  private:
+  void excuse(Instant begin, Instant end) {
+    const Instant awake = std::min(end, asleep_until_);
+    if (awake > begin) asleep_.add(begin, awake);
+    for (Stretches* member : saturated_) member->add(begin, end);
+    excused_.add(begin, saturated_.empty() ? awake : end);
+  }
+
   bool started_ = false;
-  bool saturated_ = false;
   Instant now_ = Instant::min();
   Instant frozen_until_ = Instant::min();
+  Instant withheld_until_ = Instant::min();  // at least frozen_until_
+  Instant asleep_until_ = Instant::min();
   Micros granted_{};
-  Saturation saturation_;
+  std::vector<Stretches*> saturated_;  // of the members that are
+  Stretches asleep_;
+  Stretches excused_;  // the union of asleep_ and the stretches of every member
 };
 
 }  // namespace dutiful::theory

@@ -50,8 +50,9 @@ Monitor::Monitor(const Setting& setting, Judgement judgement, Refused refused)
       pulses_(setting.zone, setting.repeated_minutes),
       budget_(setting.witnesses.budget(bits({}))) {}
 
-void Monitor::on(std::size_t line, Instant at, const TraceEvent& event) {
+void Monitor::on(std::size_t line, Instant at, const TraceEvent& event, std::string_view member) {
   line_ = line;
+  if (here_ == nullptr || here_->name != member) here_ = &this->member(member);
   pass_time(at);
   check_budgets();
   std::visit([this](const auto& e) { handle(e); }, event);
@@ -77,7 +78,8 @@ void Monitor::pass_time(Instant to) {
 
 void Monitor::check_budgets() {
   // L1: G(Obligation_{R,x} → F^lin(R)_comp (RS_x ∨ ¬Active_R))
-  clock_.saturation().forget_before(owed_.empty() ? clock_.now() : owed_.front()->owed_at);
+  const Instant needed = owed_.empty() ? clock_.now() : owed_.front()->owed_at;
+  clock_.forget_before(needed);
   while (!owed_.empty()) {
     Task& late = *owed_.front();
     if (clock_.usable_since(late.owed_at, *late.owed_since) <= budget_) break;
@@ -87,33 +89,33 @@ void Monitor::check_budgets() {
     late.overdue = true;
     overdue_.splice(overdue_.end(), owed_, late.owed);
   }
-  // L2: G(IS_R → F^lin(R)_comp (IE_R ∨ Crash))
-  if (clock_.granted() > initialization_deadline_) {
-    for (Initialization& init : initializations_) {
-      if (init.reported || clock_.granted() - init.since <= init.budget) continue;
-      init.reported = true;
-      violate("L2",
-              "the initialize of " + format_utc(init.at) + " had not returned after " +
-                  in_seconds(init.budget));
-    }
-    find_initialization_deadline();
-  }
-  // L3: G(SS_R → G(FirstQuiescentSince(SS_R) → F^lin(R)_comp (SE_R ∨ Crash)))
-  for (; judged_stops_ < stops_.size(); ++judged_stops_) {
-    const Stop& stop = stops_[judged_stops_];
-    if (!stop.binding) continue;
-    if (!stop.quiescent_since || clock_.granted() - *stop.quiescent_since <= budget_) break;
-    violate("L3",
-            "the stop of " + format_utc(stop.at) + " had not returned " + in_seconds(budget_) +
-                " after the last callback ended");
+  for (auto& [name, member] : members_) {
+    if (!member.saturation.empty()) member.saturation.forget_before(needed);
+    if (!member.initializations.empty() || !member.stops.empty()) check_calls(member);
   }
 }
 
-void Monitor::find_initialization_deadline() {
-  initialization_deadline_ = Micros::max();
-  for (const Initialization& init : initializations_) {
-    if (init.reported) continue;
-    initialization_deadline_ = std::min(initialization_deadline_, init.since + init.budget);
+void Monitor::check_calls(Member& member) {
+  const Micros now = granted(member);
+  // L2: G(IS_{R,m} → F^lin(R)_comp (IE_{R,m} ∨ Crash_m))
+  if (now > member.initialization_deadline) {
+    for (Member::Initialization& init : member.initializations) {
+      if (init.reported || now - init.since <= init.budget) continue;
+      init.reported = true;
+      violate("L2",
+              "the initialize of " + format_utc(init.at) + member.by() +
+                  " had not returned after " + in_seconds(init.budget));
+    }
+    member.find_initialization_deadline();
+  }
+  // L3: G(SS_m → G(FirstQuiescentSince(SS_m) → F^lin(R)_comp (SE_m ∨ Crash_m)))
+  for (; member.judged_stops < member.stops.size(); ++member.judged_stops) {
+    const Member::Stop& stop = member.stops[member.judged_stops];
+    if (!stop.binding) continue;
+    if (!stop.quiescent_since || now - *stop.quiescent_since <= budget_) break;
+    violate("L3",
+            "the stop of " + format_utc(stop.at) + member.by() + " had not returned " +
+                in_seconds(budget_) + " after the last callback ended");
   }
 }
 
@@ -122,23 +124,27 @@ std::vector<Open> Monitor::open() const {
   for (const Task* task : owed_) {
     open.push_back({"L1", task->owed_at, quote(task->name()) + " is " + task->why_pending()});
   }
-  for (const Initialization& init : initializations_) {
-    if (!init.reported) open.push_back({"L2", init.at, "an initialize has not returned"});
-  }
-  for (std::size_t i = judged_stops_; i < stops_.size(); ++i) {
-    if (stops_[i].binding && stops_[i].quiescent_since)
-      open.push_back({"L3", stops_[i].at, "a stop has not returned"});
+  for (const auto& [name, member] : members_) {
+    for (const Member::Initialization& init : member.initializations) {
+      if (init.reported) continue;
+      open.push_back({"L2", init.at, "an initialize" + member.by() + " has not returned"});
+    }
+    for (std::size_t i = member.judged_stops; i < member.stops.size(); ++i) {
+      const Member::Stop& stop = member.stops[i];
+      if (!stop.binding || !stop.quiescent_since) continue;
+      open.push_back({"L3", stop.at, "a stop" + member.by() + " has not returned"});
+    }
   }
   std::ranges::stable_sort(open, {}, &Open::since);
   return open;
 }
 
 std::uint64_t Monitor::digest(Duration horizon) const {
-  std::uint64_t digest = initializations_.size() * 31 + stops_.size();
-  digest = digest * 31 + (active_ ? 1 : 0);
-  digest = digest * 31 + (had_list_ ? 1 : 0);
-  digest = digest * 31 + (clock_.frozen() ? 1 : 0);
-  for (const Stop& stop : stops_) digest = digest * 31 + (stop.quiescent_since ? 1 : 0);
+  std::uint64_t digest = clock_.frozen() ? 1 : 0;
+  const Duration withheld = std::max(clock_.withheld_until(), clock_.now()) -
+                            std::max(clock_.frozen_until(), clock_.now());
+  digest = digest * 31 + static_cast<std::uint64_t>(withheld.count());
+  for (const auto& [name, member] : members_) digest = digest * 31 + member.digest(clock_.now());
   for (const auto& [name, task] : tasks_) {
     std::uint64_t one = std::hash<std::string>{}(name) + task.digest(clock_.now(), horizon);
     if (task.registration != nullptr) {
@@ -152,230 +158,146 @@ std::uint64_t Monitor::digest(Duration horizon) const {
 
 void Monitor::handle(const InitStart& event) {
   act("an initialize began");
-  const bool idle = !active() && initializations_.empty() && stops_.empty();
-  initializations_.push_back({.list = event.registrations,
-                              .valid = is_valid(event.registrations),
-                              .binding = idle,
-                              .may_activate = stops_.empty(),
-                              .since = clock_.granted(),
-                              .at = clock_.now(),
-                              .budget = setting_.witnesses.budget(bits(event.registrations)),
-                              .call = event.call});
-  const Initialization& init = initializations_.back();
-  initialization_deadline_ = std::min(initialization_deadline_, init.since + init.budget);
-}
-
-std::deque<Monitor::Initialization>::iterator Monitor::find_call(CallNumber call) {
-  return call ? std::ranges::find(initializations_, call, &Initialization::call)
-              : initializations_.end();
-}
-
-Monitor::Initialization Monitor::answer(const std::deque<Initialization>::iterator& place) {
-  Initialization init = std::move(*place);
-  initializations_.erase(place);
-  if (init.since + init.budget <= initialization_deadline_) find_initialization_deadline();
-  return init;
+  Member& member = *here_;
+  const bool idle = !member.active && member.initializations.empty() && member.stops.empty();
+  member.initializations.push_back({.list = event.registrations,
+                                    .valid = is_valid(event.registrations),
+                                    .binding = idle,
+                                    .may_activate = member.stops.empty(),
+                                    .since = granted(member),
+                                    .at = clock_.now(),
+                                    .budget = setting_.witnesses.budget(bits(event.registrations)),
+                                    .call = event.call});
+  const Member::Initialization& init = member.initializations.back();
+  member.initialization_deadline =
+      std::min(member.initialization_deadline, init.since + init.budget);
 }
 
 void Monitor::handle(const InitSuccess& event) {
   act("an initialize succeeded");
-  if (initializations_.empty()) {
+  auto& calls = here_->initializations;
+  if (calls.empty()) {
     violate("S5", "an initialize succeeded that had not begun");
     return;
   }
   // If the trace does not say which call is answered, assume one for which the answer is right.
-  auto place = find_call(event.call);
-  if (place == initializations_.end()) {
-    place = std::ranges::find(initializations_, true, &Initialization::valid);
+  auto place = here_->find_call(event.call);
+  if (place == calls.end()) {
+    place = std::ranges::find(calls, true, &Member::Initialization::valid);
   }
-  Initialization init = answer(place != initializations_.end() ? place : initializations_.begin());
+  Member::Initialization init = here_->answer(place != calls.end() ? place : calls.begin());
   // S5: R ∉ ValidRegistrations ⟹ G(¬IEs_R)
   if (!init.valid) {
     violate("S5",
-            "the initialize of " + format_utc(init.at) + " succeeded with a list that is invalid");
+            "the initialize of " + format_utc(init.at) + here_->by() +
+                " succeeded with a list that is invalid");
   }
-  // Registered_R := Hold(IEs_R, ∃R'≠R. IEs_R'); with another list, Active_R ends as well.
+  // Registered_R := Hold(IEs_R, ∃R'≠R. IEs_R'); with another list, Active_R ends as well, on every
+  // member (RULES N8).
   if (init.list != list_) {
     acquit_all();
+    for (auto& [name, member] : members_) {
+      member.superseded |= member.active;
+      set_active(member, false);
+    }
     register_list(std::move(init.list));
   }
-  had_list_ = true;
-  active_ = init.may_activate && stops_.empty();
+  here_->had_list = true;
+  here_->superseded = false;
+  set_active(*here_, init.may_activate && here_->stops.empty());
   for (auto& [name, task] : tasks_) owe(task);
 }
 
 void Monitor::handle(const InitFailure& event) {
   act("an initialize failed");
-  if (initializations_.empty()) {
+  auto& calls = here_->initializations;
+  if (calls.empty()) {
     violate("S5", "an initialize failed that had not begun");
     return;
   }
-  auto place = find_call(event.call);
-  if (place == initializations_.end()) {
+  auto place = here_->find_call(event.call);
+  if (place == calls.end()) {
     // Of concurrent calls, the first proceeds and the others are rejected (RULES I4).
     place = event.error == "SchedulerAlreadyActiveError"
-                ? std::prev(initializations_.end())
-                : std::ranges::find(initializations_, false, &Initialization::valid);
+                ? std::prev(calls.end())
+                : std::ranges::find(calls, false, &Member::Initialization::valid);
   }
-  const Initialization init =
-      answer(place != initializations_.end() ? place : initializations_.begin());
+  const Member::Initialization init = here_->answer(place != calls.end() ? place : calls.begin());
   if (event.cause == RefusalCause::environment && refused_) {
     refused_({line_, clock_.now(), event.error});
   }
   // S5: R ∈ ValidRegistrations ⟹ G(¬IEf_R), except as RULES H9 and H12 say
   if (init.valid && init.binding && event.cause == RefusalCause::list) {
     violate("S5",
-            "the initialize of " + format_utc(init.at) + " failed with " + quote(event.error) +
-                ", though its list is valid");
+            "the initialize of " + format_utc(init.at) + here_->by() + " failed with " +
+                quote(event.error) + ", though its list is valid");
   }
 }
 
 void Monitor::handle(const StopStart& event) {
   act("a stop began");
-  active_ = false;
-  acquit_all();
-  for (Initialization& init : initializations_) init.may_activate = false;
-  stops_.push_back({.at = clock_.now(), .binding = had_list_, .call = event.call});
-  start_time_of_stops();
+  set_active(*here_, false);
+  if (!active()) acquit_all();
+  for (Member::Initialization& init : here_->initializations) init.may_activate = false;
+  here_->stops.push_back({.at = clock_.now(), .binding = here_->had_list, .call = event.call});
+  start_time_of_stops(*here_);
 }
 
-// FirstQuiescentSince(σ) := Quiescent ∧ (¬Quiescent S σ)
-void Monitor::start_time_of_stops() {
-  if (!quiescent()) return;
-  for (auto stop = stops_.rbegin(); stop != stops_.rend() && !stop->quiescent_since; ++stop) {
-    stop->quiescent_since = clock_.granted();
+// FirstQuiescentSince(σ) := Quiescent_m ∧ (¬Quiescent_m S σ)
+void Monitor::start_time_of_stops(Member& member) const {
+  if (!member.quiescent()) return;
+  auto& stops = member.stops;
+  for (auto stop = stops.rbegin(); stop != stops.rend() && !stop->quiescent_since; ++stop) {
+    stop->quiescent_since = granted(member);
   }
 }
 
 void Monitor::handle(const StopEnd& event) {
   act("a stop ended");
-  // S3: G(SE → ¬Running_x)
-  if (!quiescent()) {
+  // S3: G(SE_m → ¬Running_{x,m})
+  if (!here_->quiescent()) {
+    const auto& running = here_->running;
     const auto by_name = [](const Task* a, const Task* b) { return a->name() < b->name(); };
-    const std::string first = quote((*std::ranges::min_element(running_, by_name))->name());
+    const std::string first = quote((*std::ranges::min_element(running, by_name))->name());
     violate(
         "S3",
-        "a stop ended while " + first +
-            (running_.size() == 1 ? " was"
-                                  : " and " + std::to_string(running_.size() - 1) + " more were") +
+        "a stop" + here_->by() + " ended while " + first +
+            (running.size() == 1 ? " was"
+                                 : " and " + std::to_string(running.size() - 1) + " more were") +
             " running");
   }
-  if (stops_.empty()) return;
-  auto place = stops_.begin();
+  auto& stops = here_->stops;
+  if (stops.empty()) return;
+  auto place = stops.begin();
   if (event.call) {
-    place = std::ranges::find(stops_, event.call, &Stop::call);
-    if (place == stops_.end()) place = stops_.begin();
+    place = std::ranges::find(stops, event.call, &Member::Stop::call);
+    if (place == stops.end()) place = stops.begin();
   }
-  const auto number = static_cast<std::size_t>(place - stops_.begin());
-  stops_.erase(place);
-  if (number < judged_stops_) --judged_stops_;
-}
-
-void Monitor::handle(const RunStart& event) {
-  act("a run started");
-  Task& started = task(event.task);
-  // S1: G(RS_x → Y Obligation_x)
-  if (!obligation(started)) {
-    violate(
-        "S1",
-        quote(event.task) + " was started without being owed a run: " + why_no_obligation(started));
-  }
-  running_.insert(&started);
-  saturate();
-  acquit(started);
-  pulses_.cancel_retry(started);
-  started.run_start(clock_.now());
-  pulses_.await_due(started, clock_.now());
-}
-
-std::string Monitor::why_no_obligation(const Task& task) const {
-  if (task.registration == nullptr) return "it is not registered";
-  if (!active()) return "the scheduler is not active";
-  if (task.running()) return "it is running since " + format_utc(task.started());
-  std::string why = "it has no pulse after " + format_utc(task.cleared());
-  if (task.retry_at()) why += ", and its retry is due at " + format_utc(*task.retry_at());
-  return why;
-}
-
-// Returns whether there was a run to end.
-bool Monitor::end_run(Task& task, const std::optional<Instant>& ended) {
-  // S4: G(RE_x → Y Running_x)
-  // EA6: G(Crash → (¬RE_x W RS_x))
-  if (!task.running()) {
-    if (task.interrupted()) {
-      violate("EA6", quote(task.name()) + " ended a run, though a crash had interrupted it");
-    } else {
-      violate("S4", quote(task.name()) + " ended a run that had not started");
-    }
-    return false;
-  }
-  // H10: the callback ran until it returned. The time to notice and record the end is the
-  // scheduler's.
-  if (ended && running_.size() <= setting_.max_concurrent) {
-    clock_.saturation().forget_after(std::max(*ended, task.started()));
-  }
-  task.run_end();
-  running_.erase(&task);
-  saturate();
-  start_time_of_stops();
-  return true;
-}
-
-void Monitor::handle(const RunSuccess& event) {
-  act("a run succeeded");
-  Task& ended = task(event.task);
-  if (!end_run(ended, event.ended)) return forget(ended);
-  // S2: AtMostOne(Due_x, RSucc_x); the pulses are those of the schedule now registered (H8)
-  const auto successes = ended.succeed();
-  if (successes && ended.schedule != nullptr) {
-    const auto due = pulses_.next_due(ended.schedule->cron, successes->first);
-    if (!due || *due > successes->second) {
-      violate("S2",
-              quote(event.task) + " succeeded twice with no pulse between: it was started at " +
-                  format_utc(successes->first) + " and at " + format_utc(successes->second));
-    }
-  }
-  owe(ended);
-  forget(ended);
-}
-
-void Monitor::handle(const RunFailure& event) {
-  act("a run failed");
-  Task& ended = task(event.task);
-  if (!end_run(ended, event.ended)) return forget(ended);
-  if (ended.registration != nullptr) {
-    // RetryDue_x at i := ∃j. τ(j) + rd(x) = τ(i) ∧ REf_x at j, for the newest failure (RULES H2)
-    ended.run_failure(clock_.now(), ended.registration->retry_delay);
-    pulses_.await_retry(ended);
-    pass_time(clock_.now());  // a delay of zero has expired
-  }
-  owe(ended);
-  forget(ended);
-}
-
-void Monitor::handle(const Crash& /*event*/) {
-  active_ = false;
-  acquit_all();
-  initializations_.clear();
-  initialization_deadline_ = Micros::max();
-  stops_.clear();
-  judged_stops_ = 0;
-  had_list_ = false;
-  for (Task* task : running_) task->crash(clock_.now());
-  running_.clear();
-  saturate();
+  const auto number = static_cast<std::size_t>(place - stops.begin());
+  stops.erase(place);
+  if (number < here_->judged_stops) --here_->judged_stops;
 }
 
 void Monitor::handle(const Freeze& event) {
-  clock_.freeze(event.until);
+  if (here_->name.empty()) return clock_.freeze(event.until);
+  here_->frozen.freeze(clock_.now(), event.until);
+  find_sleep();
 }
 
-// EA2: G(RE_x ∨ RS_x ∨ IS_R ∨ IE ∨ SS ∨ SE → Unfrozen)
+void Monitor::handle(const Outage& event) {
+  clock_.withhold(event.until);
+}
+
+// EA2: G(RE_{x,m} ∨ RS_{x,m} ∨ IS_{R,m} ∨ IE_m ∨ SS_m ∨ SE_m → Unfrozen_m)
 void Monitor::act(const char* action) {
   if (clock_.frozen()) {
     violate("EA2",
             std::string{action} + " while everything was frozen until " +
                 format_utc(clock_.frozen_until()));
+  } else if (clock_.now() < here_->frozen.until()) {
+    violate("EA2",
+            std::string{action} + " while member " + quote(here_->name) + " was frozen until " +
+                format_utc(here_->frozen.until()));
   }
 }
 
@@ -452,10 +374,6 @@ void Monitor::acquit_all() {
   while (!overdue_.empty()) acquit(*overdue_.front());
 }
 
-void Monitor::saturate() {
-  clock_.set_saturated(setting_.max_concurrent != 0 && running_.size() >= setting_.max_concurrent);
-}
-
 void Monitor::violate(std::string_view axiom, std::string what) {
   judgement_({axiom, line_, clock_.now(), std::move(what)});
 }
@@ -464,6 +382,32 @@ Task& Monitor::task(const std::string& name) {
   const auto [place, is_new] = tasks_.try_emplace(name, name);
   if (is_new) place->second.owed = idle_.insert(idle_.end(), &place->second);
   return place->second;
+}
+
+Member& Monitor::member(std::string_view name) {
+  const auto known = members_.find(name);
+  if (known != members_.end()) return known->second;
+  // Each life of a scheduler is a member of its own, so those that are over must be forgotten.
+  std::erase_if(members_,
+                [now = clock_.now()](const auto& entry) { return entry.second.is_over(now); });
+  return members_.try_emplace(std::string{name}, name).first->second;
+}
+
+void Monitor::set_active(Member& member, bool active) {
+  if (member.active == active) return;
+  member.active = active;
+  active_members_ = active ? active_members_ + 1 : active_members_ - 1;
+  find_sleep();
+}
+
+// Until when every active member is frozen. What one member does not do, another may, so L1 excuses
+// a freeze only if it concerns all of them.
+void Monitor::find_sleep() {
+  Instant until = active() ? Instant::max() : Instant::min();
+  for (const auto& [name, member] : members_) {
+    if (member.active) until = std::min(until, member.frozen.until());
+  }
+  clock_.set_all_frozen_until(until);
 }
 
 }  // namespace dutiful::theory

@@ -1,17 +1,19 @@
 // The judge: checks the axioms of the theory on a trace, event by event.
 #pragma once
 
-#include <deque>
+#include <functional>
 #include <list>
+#include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include <dutiful/policies.h>
 
 #include "theory/compute.h"
+#include "theory/member.h"
 #include "theory/pulses.h"
 #include "theory/task.h"
 #include "theory/verdict.h"
@@ -35,6 +37,10 @@ struct Setting {
 // Receives the events of a trace in order and reports every violation as soon as it is certain. Its
 // memory grows with the tasks, not with the trace.
 //
+// On a cluster (RULES N11) every event has a member: for the end of a run the one that recorded it,
+// for a Crash the one that died, for everything else the one that did it. The list, the pasts of
+// the tasks and their obligations belong to the cluster; calls, runs and freezes to the member.
+//
 //   Monitor monitor{setting, [](const Violation& v) { std::cout << v.text() << '\n'; }};
 //   monitor.on(2, at, InitStart{…});
 //   …
@@ -46,8 +52,9 @@ class Monitor {
   Monitor(const Monitor&) = delete;
   Monitor& operator=(const Monitor&) = delete;
 
-  // Requires that `at` is not before the previous event.
-  void on(std::size_t line, Instant at, const TraceEvent& event);
+  // Requires that `at` is not before the previous event. The member is empty in a trace of one
+  // machine.
+  void on(std::size_t line, Instant at, const TraceEvent& event, std::string_view member = {});
 
   // The obligations that are open now, in the order in which they arose.
   [[nodiscard]] std::vector<Open> open() const;
@@ -58,28 +65,9 @@ class Monitor {
   [[nodiscard]] std::uint64_t digest(Duration horizon) const;
 
  private:
-  // An initialize() that has not returned.
-  struct Initialization {
-    std::vector<TracedRegistration> list;  // R
-    bool valid;                            // R ∈ ValidRegistrations
-    bool binding;                          // S5 binds it (RULES H9)
-    bool may_activate;                     // no stop since it began (RULES H3)
-    Micros since;
-    Instant at;
-    Micros budget;
-    CallNumber call;
-    bool reported = false;
-  };
-  // A stop() that has not returned.
-  struct Stop {
-    Instant at;
-    bool binding;  // L3 binds it: the scheduler has had a list (RULES H12)
-    CallNumber call;
-    std::optional<Micros> quiescent_since{};  // FirstQuiescentSince(SS_R)
-  };
-
   void pass_time(Instant to);
   void check_budgets();
+  void check_calls(Member& member);
 
   void handle(const InitStart& event);
   void handle(const InitSuccess& event);
@@ -89,24 +77,26 @@ class Monitor {
   void handle(const RunStart& event);
   void handle(const RunSuccess& event);
   void handle(const RunFailure& event);
+  void handle(const RunInterrupted& event);
   void handle(const Crash& event);
   void handle(const Freeze& event);
+  void handle(const Outage& event);
 
   void act(const char* action);
-  bool end_run(Task& task, const std::optional<Instant>& ended);
-  void start_time_of_stops();
-  [[nodiscard]] std::deque<Initialization>::iterator find_call(CallNumber call);
-  Initialization answer(const std::deque<Initialization>::iterator& place);
-  void find_initialization_deadline();
+  bool end_run(Task& task, const std::optional<Instant>& ended, const Fence& fence);
+  void end_earlier_run(Task& task, const std::optional<Instant>& ended, const Fence& fence);
+  void judge_overlap(Task& task, EarlierRuns::Run& run, const std::optional<Instant>& ended);
+  void leave_member(Task& task, const std::optional<Instant>& ended);
+  void start_time_of_stops(Member& member) const;
   void register_list(std::vector<TracedRegistration> list);
   void register_task(const TracedRegistration& registration);
   void forget(Task& task);
   void remove_task(const TracedRegistration& registration);
 
-  // Active_R := Hold(IEs_R, SS_R ∨ Crash ∨ ∃R'≠R. IEs_R'), read as RULES H3 says; R is `list_`.
-  [[nodiscard]] bool active() const { return active_; }
-  // Quiescent := ¬∃y. Running_y
-  [[nodiscard]] bool quiescent() const { return running_.empty(); }
+  // Active_R := ∃m. Active_{R,m}
+  // where Active_{R,m} := Hold(IEs_{R,m}, SS_m ∨ Crash_m ∨ ∃R'≠R. ∃n. IEs_{R',n}), read as RULES H3
+  // says; R is `list_`.
+  [[nodiscard]] bool active() const { return active_members_ > 0; }
   // Obligation_{R,x} := Pending_x ∧ Registered_{R,x} ∧ Active_R
   [[nodiscard]] bool obligation(const Task& task) const {
     return task.pending() && task.registration != nullptr && active();
@@ -116,9 +106,16 @@ class Monitor {
   void owe(Task& task);
   void acquit(Task& task);
   void acquit_all();
-  void saturate();
+  void saturate(Member& member);
   void violate(std::string_view axiom, std::string what);
   Task& task(const std::string& name);
+  Member& member(std::string_view name);
+  void set_active(Member& member, bool active);
+  void find_sleep();
+  // The compute that the member was granted.
+  [[nodiscard]] Micros granted(const Member& member) const {
+    return clock_.granted() - member.frozen.total(clock_.now());
+  }
 
   Setting setting_;
   Judgement judgement_;
@@ -128,15 +125,11 @@ class Monitor {
   std::size_t line_ = 0;
 
   std::unordered_map<std::string, Task> tasks_;
-  std::unordered_set<Task*> running_;
   std::vector<TracedRegistration> list_;  // R of Registered_R
   Micros budget_;                         // the bound that is linear in |R|
-  bool active_ = false;
-  bool had_list_ = false;  // since the last crash
-  std::deque<Initialization> initializations_;
-  Micros initialization_deadline_ = Micros::max();  // the earliest one that is not overdue
-  std::deque<Stop> stops_;
-  std::size_t judged_stops_ = 0;  // how many of the first are overdue or not bound by L3
+  std::map<std::string, Member, std::less<>> members_;
+  Member* here_ = nullptr;  // the member of the event
+  std::size_t active_members_ = 0;
 
   // The tasks that are owed a run, the longest first; those whose budget has run out; and the
   // others. Each task has its node in one of these lists.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "theory/member.h"
 #include "time/iso8601.h"
 
 namespace dutiful::theory {
@@ -16,7 +17,13 @@ void Task::retry_due() {
   retry_.step(true, false);
 }
 
-void Task::run_start(Instant at) {
+void Task::run_start(Instant at, Member& on, Fence fence) {
+  if (runner_ != nullptr) {
+    earlier_runs_.add({.start = {runner_->name, started_}, .fence = fence_, .interrupted = false});
+  }
+  earlier_runs_.followed_by(on.name, at);
+  runner_ = &on;
+  fence_ = fence;
   running_.step(true, false);
   due_.step(false, true);
   retry_.step(false, true);
@@ -31,6 +38,7 @@ void Task::run_start(Instant at) {
 
 void Task::run_end() {
   running_.step(false, true);
+  runner_ = nullptr;
 }
 
 void Task::run_failure(Instant at, Duration retry_delay) {
@@ -40,11 +48,14 @@ void Task::run_failure(Instant at, Duration retry_delay) {
   retry_at_ = retry_delay < end_of_time - at ? at + retry_delay : end_of_time;
 }
 
-void Task::crash(Instant at) {
+void Task::interrupt(Instant at, Interruption interruption) {
   const bool was_running{running_};
   if (was_running) {
     interrupted_ = true;
+    interruption_ = interruption;
     orphaned_at_ = at;
+    earlier_runs_.add({.start = {runner_->name, started_}, .fence = fence_, .interrupted = true});
+    runner_ = nullptr;
   }
   orphaned_.step(was_running, false);
   running_.step(false, true);
@@ -99,7 +110,8 @@ std::uint64_t Task::digest(Instant now, Duration horizon) const {
   if (retry_at_) instant(*retry_at_);
   if (succeeded_) instant(*succeeded_);
   if (owed_since) instant(owed_at);
-  return digest;
+  if (runner_ != nullptr) digest = digest * 31 + std::hash<std::string>{}(runner_->name);
+  return digest * 31 + earlier_runs_.digest(now, horizon);
 }
 
 std::string Task::why_pending() const {
@@ -109,7 +121,10 @@ std::string Task::why_pending() const {
   };
   if (due_pending()) add("due since", due_at_);
   if (retry_pending()) add("to be retried since", retry_at_.value_or(Instant{}));
-  if (orphaned_pending()) add("interrupted by the crash at", orphaned_at_);
+  if (orphaned_pending()) {
+    const bool crashed = interruption_ == Interruption::crash;
+    add(crashed ? "interrupted by the crash at" : "interrupted at", orphaned_at_);
+  }
   if (boot_due_pending()) add("due in the minute in which it first came,", came_);
   return why;
 }

@@ -9,12 +9,20 @@
 #include <dutiful/time.h>
 
 #include "theory/compute.h"
+#include "theory/earlier_runs.h"
 #include "theory/temporal.h"
 #include "trace/event.h"
 
 namespace dutiful::theory {
 
+struct Member;
 struct Schedule;
+
+// What interrupted a run.
+enum class Interruption {
+  crash,  // Crash_m of the member that it runs on
+  alone,  // RI_x, a RunInterrupted of this run
+};
 
 // x, updated at every position at which something happens to it. A past belongs to a name (RULES
 // H4).
@@ -23,7 +31,8 @@ class Task {
   explicit Task(std::string name) : name_(std::move(name)) {}
   [[nodiscard]] const std::string& name() const { return name_; }
 
-  // Running_x := Hold(RS_x, RE_x ∨ Crash)
+  // Running_x := ∃m. Running_{x,m}
+  // where Running_{x,m} := Hold(RS_{x,m}, RE_x ∨ RI_x ∨ Crash_m)
   [[nodiscard]] bool running() const { return bool{running_}; }
 
   // DuePending_x := Hold⁺(Due_x, RS_x ∨ FirstComing_x) ∧ ¬Running_x
@@ -33,9 +42,9 @@ class Task {
   [[nodiscard]] bool retry_pending() const { return retry_ && !running_; }
 
   // OrphanedPending_x := Hold(Orphaned_x, RS_x ∨ FirstComing_x)
-  // where Orphaned_x := Crash ∧ Y Running_x
+  // where Orphaned_x := ∃m. (Crash_m ∨ RI_x) ∧ Y Running_{x,m}
   //
-  // The theory writes Hold(RS_x, RE_x) for Y Running_x. That would still hold after the crash, so a
+  // The theory writes Hold(RS_x, RE_x) for Y Running. That would still hold after the crash, so a
   // second crash could interrupt a run that the first crash had already ended and a first coming
   // had made forgotten.
   [[nodiscard]] bool orphaned_pending() const { return orphaned_ && !running_; }
@@ -49,21 +58,21 @@ class Task {
   }
 
   // What a position of the trace does to the task.
-  void due(Instant at);                                // Due_x
-  void retry_due();                                    // RetryDue_x
-  void run_start(Instant at);                          // RS_x
-  void run_end();                                      // RE_x
-  void run_failure(Instant at, Duration retry_delay);  // REf_x, after RE_x
-  void crash(Instant at);                              // Crash
-  void first_coming(Instant at, bool mountain_due);    // FirstComing_x
-  void forget_pulses() { due_.step(false, true); }     // another schedule is registered
-  void forget_successes();                             // RULES H8
+  void due(Instant at);                                   // Due_x
+  void retry_due();                                       // RetryDue_x
+  void run_start(Instant at, Member& on, Fence fence);    // RS_{x,m}
+  void run_end();                                         // RE_x
+  void run_failure(Instant at, Duration retry_delay);     // REf_x, after RE_x
+  void interrupt(Instant at, Interruption interruption);  // Crash_m, RI_x
+  void first_coming(Instant at, bool mountain_due);       // FirstComing_x
+  void forget_pulses() { due_.step(false, true); }        // another schedule is registered
+  void forget_successes();                                // RULES H8
 
   // Since when each obligation is pending, to explain a verdict.
   [[nodiscard]] std::string why_pending() const;
 
   // AtMostOne(Due_x, RSucc_x) := G(RSucc_x → X(¬RSucc_x W Due_x))
-  // where RSucc_x := RS_x ∧ (¬(REf_x ∨ Crash) U REs_x)
+  // where RSucc_x := ∃m. RS_{x,m} ∧ (¬(REf_x ∨ RI_x ∨ Crash_m) U REs_x)
   //
   // The starts of the previous successful run and of the run that has just succeeded, if both
   // count.
@@ -78,8 +87,16 @@ class Task {
   // Pulses up to this instant are served or forgotten.
   [[nodiscard]] Instant cleared() const { return cleared_; }
   [[nodiscard]] Instant started() const { return started_; }
-  // Its last run was interrupted by a crash and no start has followed.
+  // Its last run was interrupted and no start has followed.
   [[nodiscard]] bool interrupted() const { return interrupted_; }
+  [[nodiscard]] Interruption interruption() const { return interruption_; }
+  // Whether an event with that fence is about the newest run.
+  [[nodiscard]] bool is_newest(const Fence& fence) const {
+    return !fence || !fence_ || fence == fence_;
+  }
+  [[nodiscard]] EarlierRuns& earlier_runs() { return earlier_runs_; }
+  // The member that it runs on; null if it does not run.
+  [[nodiscard]] Member* runner() const { return runner_; }
   [[nodiscard]] std::optional<Instant> retry_at() const { return retry_at_; }
 
   // Its registration. Managed by the monitor.
@@ -101,6 +118,7 @@ class Task {
   Hold orphaned_;
   Hold boot_due_;
   bool interrupted_ = false;
+  Interruption interruption_ = Interruption::crash;
   bool counts_ = false;  // the run began after the newest first coming and change of schedule
   Instant cleared_{};
   Instant started_{};
@@ -109,6 +127,9 @@ class Task {
   Instant came_{};
   std::optional<Instant> retry_at_;   // of the newest failure, if no start followed it (H2)
   std::optional<Instant> succeeded_;  // the start of the newest run that succeeded
+  Member* runner_ = nullptr;
+  Fence fence_;  // of the newest run
+  EarlierRuns earlier_runs_;
 };
 
 }  // namespace dutiful::theory

@@ -14,7 +14,7 @@ namespace dutiful::theory {
 enum class Blame { scheduler, environment };
 
 struct Violation {
-  std::string_view axiom;  // S1 … S5, L1 … L3, EA2, EA6
+  std::string_view axiom;  // S1 … S5, L1 … L3, N5, EA2, EA6
   std::size_t line;  // of the event that breaks it, or of the first one after its budget ran out
   Instant at;
   std::string what;  // what happened and what was missing
@@ -23,7 +23,8 @@ struct Violation {
     return axiom.starts_with("EA") ? Blame::environment : Blame::scheduler;
   }
   // S1 violated at line 8 (2025-03-09T06:58:00.000Z): …
-  [[nodiscard]] std::string text() const;
+  // If there are several traces, the file comes before the line.
+  [[nodiscard]] std::string text(std::string_view file = {}) const;
 };
 
 // An obligation whose budget had not run out when the trace ended (RULES H6).
@@ -43,7 +44,8 @@ struct Refusal {
   std::string error;
 
   // the environment refused an initialize at line 8 (2025-03-09T06:58:00.000Z): StateHeldError
-  [[nodiscard]] std::string text() const;
+  // If there are several traces, the file comes before the line.
+  [[nodiscard]] std::string text(std::string_view file = {}) const;
 };
 
 using Refused = std::function<void(const Refusal&)>;

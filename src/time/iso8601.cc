@@ -49,6 +49,11 @@ void append_number(std::string& out, std::int64_t value, std::size_t digits) {
   out.append(text);
 }
 
+// Overwrites so many characters. Requires a number that fits.
+void write_number(char* place, std::int64_t value, std::size_t digits) {
+  for (; digits > 0; value /= 10) place[--digits] = static_cast<char>('0' + value % 10);
+}
+
 // 2025-11-02T01:30
 void append_minute(std::string& out, CivilMinute minute) {
   const auto day = std::chrono::floor<std::chrono::days>(minute);
@@ -126,10 +131,33 @@ std::string format_second(Instant instant, seconds offset) {
 
 std::string format_utc(Instant instant) {
   std::string out;
-  const Duration rest = append_minute(out, instant, 0s);
-  append_number(out.append(":"), rest / 1s, 2);
-  append_number(out.append("."), (rest % 1s).count(), 3);
-  return out + 'Z';
+  append_utc(out, instant);
+  return out;
+}
+
+// Lists of tasks have many instants, so this does without the pieces that the others use.
+void append_utc(std::string& out, Instant instant) {
+  const auto day = std::chrono::floor<std::chrono::days>(instant);
+  const std::chrono::year_month_day date{day};
+  const std::chrono::hh_mm_ss time{instant - day};
+  const int year{date.year()};
+  if (year < 0 || year > 9999) {  // has as many digits as it needs
+    const Duration rest = append_minute(out, instant, 0s);
+    append_number(out.append(":"), rest / 1s, 2);
+    append_number(out.append("."), (rest % 1s).count(), 3);
+    out += 'Z';
+    return;
+  }
+  const std::size_t begin = out.size();
+  out += "0000-00-00T00:00:00.000Z";
+  char* const text = out.data() + begin;
+  write_number(text, year, 4);
+  write_number(text + 5, unsigned{date.month()}, 2);
+  write_number(text + 8, unsigned{date.day()}, 2);
+  write_number(text + 11, time.hours().count(), 2);
+  write_number(text + 14, time.minutes().count(), 2);
+  write_number(text + 17, time.seconds().count(), 2);
+  write_number(text + 20, time.subseconds().count(), 3);
 }
 
 std::string format_minute(CivilMinute minute) {

@@ -29,6 +29,7 @@ struct Timestamp {
 
 // 2025-11-02T05:30:00.000Z
 [[nodiscard]] std::string format_utc(Instant instant);
+void append_utc(std::string& out, Instant instant);
 
 // 2025-11-02T01:30
 [[nodiscard]] std::string format_minute(CivilMinute minute);

@@ -82,5 +82,10 @@ TEST(Iso8601, prints_what_it_reads) {
   EXPECT_EQ(format_minute(civil("2025-03-09T02:30")), "2025-03-09T02:30");
 }
 
+TEST(Iso8601, prints_years_that_it_does_not_read) {
+  EXPECT_EQ(format_utc(at("9999-12-31T23:59:59.999Z") + 1ms), "10000-01-01T00:00:00.000Z");
+  EXPECT_EQ(format_utc(at("0001-01-01T00:00:00.000Z") - 1ms), "0000-12-31T23:59:59.999Z");
+}
+
 }  // namespace
 }  // namespace dutiful

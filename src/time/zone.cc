@@ -137,6 +137,19 @@ std::chrono::seconds Zone::offset_at(Instant instant) const {
   return timeline_->at(std::min(instant, Timeline::instant_max))->offset;
 }
 
+std::vector<Zone::Change> Zone::changes(Instant after, Instant until) const {
+  until = std::min(until, Timeline::instant_max);
+  std::vector<Change> changes;
+  auto segment = timeline_->at(std::min(after, Timeline::instant_max));
+  while (segment->end <= until) {
+    const std::chrono::seconds before = segment->offset;
+    segment.to_next();
+    // A zone may also change its name only, or whether it calls its time summer time.
+    if (segment->offset != before) changes.push_back({segment->begin, before, segment->offset});
+  }
+  return changes;
+}
+
 Zone::Reading Zone::read(std::chrono::local_time<Duration> local) const {
   const Instant as_utc = std::clamp(Instant{local.time_since_epoch()},
                                     Instant{} - (Timeline::instant_max - Instant{}),

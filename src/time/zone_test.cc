@@ -1,6 +1,7 @@
 #include <ctime>
 #include <filesystem>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <dutiful/zone.h>
@@ -12,6 +13,8 @@ namespace dutiful {
 namespace {
 
 using namespace std::chrono_literals;
+using testing::ElementsAre;
+using testing::IsEmpty;
 
 std::string fault_of(const std::string& name) {
   try {
@@ -44,6 +47,18 @@ TEST(Zone, follows_its_rule_for_ever) {
   EXPECT_EQ(zone.offset_at(Instant::max()), -5h);  // winter time
   EXPECT_EQ(zone.offset_at(Instant::min()), -(4h + 56min + 2s));
   EXPECT_EQ(Zone::utc().offset_at(Instant::max()), 0h);
+}
+
+TEST(Zone, lists_when_the_clocks_are_set) {
+  const Zone zone = Zone::load("America/New_York");
+  const Instant spring = at("2025-03-09T07:00:00Z");
+  const Instant autumn = at("2025-11-02T06:00:00Z");
+  EXPECT_THAT(zone.changes(at("2025-01-01T00:00:00Z"), at("2026-01-01T00:00:00Z")),
+              ElementsAre(Zone::Change{spring, -5h, -4h}, Zone::Change{autumn, -4h, -5h}));
+  // The first instant is not included, the last one is.
+  EXPECT_THAT(zone.changes(spring, autumn), ElementsAre(Zone::Change{autumn, -4h, -5h}));
+  EXPECT_THAT(zone.changes(autumn, spring), IsEmpty());
+  EXPECT_THAT(Zone::utc().changes(Instant::min(), Instant::max()), IsEmpty());
 }
 
 // The calendar repeats after 400 years, weekdays included.

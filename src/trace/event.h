@@ -25,6 +25,10 @@ struct TracedRegistration {
 // answer have the same number. Without a number, calls are answered in the order of RULES I4.
 using CallNumber = std::optional<std::uint64_t>;
 
+// The number of a run, which grows with every start of its task (RULES P8). It says which run of a
+// task an event is about. Without one, it is about the newest.
+using Fence = std::optional<std::uint64_t>;
+
 // Why an initialize() was rejected (RULES H12).
 enum class RefusalCause : std::uint8_t {
   list,         // the list is invalid, or the scheduler was already active
@@ -53,19 +57,36 @@ struct StopEnd {
 struct RunStart {
   std::string task;
   std::string reason;  // cron, retry, orphan, boot
+  Fence fence{};
 };
 // An end is observed when it is recorded (RULES H5). If the callback returned earlier, `ended` is
 // when (RULES H10).
 struct RunSuccess {
   std::string task;
   std::optional<Instant> ended{};
+  Fence fence{};
 };
 struct RunFailure {
   std::string task;
   std::optional<Instant> ended{};
+  Fence fence{};
 };
+// A run is over without a result: it was ended because the lease of its member ended (RULES N5), or
+// it was recorded as started and never began. In the latter case, `ended` is not after its start.
+struct RunInterrupted {
+  std::string task;
+  std::optional<Instant> ended{};
+  Fence fence{};
+};
+// The scheduler died. On a cluster, the member of the event died, whoever noticed it.
 struct Crash {};
+// The scheduler could do nothing until then. On a cluster, the member of the event could not.
 struct Freeze {
+  Instant until;
+};
+// Until then the environment withholds what a cluster needs: its database cannot be reached, or a
+// member has died and its lease runs out. Unlike in a Freeze, things may happen.
+struct Outage {
   Instant until;
 };
 
@@ -77,12 +98,15 @@ using TraceEvent = std::variant<InitStart,
                                 RunStart,
                                 RunSuccess,
                                 RunFailure,
+                                RunInterrupted,
                                 Crash,
-                                Freeze>;
+                                Freeze,
+                                Outage>;
 
 struct TracedEvent {
   Instant at;
   TraceEvent event;
+  std::string member{};  // of the cluster (RULES N11); empty in a trace of one machine
 };
 
 struct DurableTask;

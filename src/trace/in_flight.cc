@@ -24,6 +24,10 @@ void InFlight::on(Instant at, const TraceEvent& event) {
     started_.erase(ended->task);
   } else if (const auto* failed = std::get_if<RunFailure>(&event)) {
     started_.erase(failed->task);
+  } else if (const auto* lost = std::get_if<RunInterrupted>(&event)) {
+    if (auto run = started_.extract(lost->task)) {
+      interrupted_.insert_or_assign(run.key(), run.mapped());
+    }
   } else if (const auto* initialize = std::get_if<InitStart>(&event)) {
     initializing_.push_back(*initialize);
   } else if (const auto* success = std::get_if<InitSuccess>(&event)) {

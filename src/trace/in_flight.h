@@ -1,4 +1,5 @@
-// The runs and calls that a trace has not seen the end of, in case their scheduler has died.
+// The runs and calls that a trace has not seen the end of, in case their scheduler has died. For a
+// trace of one machine.
 #pragma once
 
 #include <deque>
@@ -44,7 +45,7 @@ class InFlight {
   bool stopping_ = false;
   std::deque<InitStart> initializing_;  // those without an answer
   std::unordered_map<std::string, Instant> started_;
-  std::unordered_map<std::string, Instant> interrupted_;  // by an earlier crash in the trace
+  std::unordered_map<std::string, Instant> interrupted_;  // earlier in the trace
 };
 
 }  // namespace dutiful

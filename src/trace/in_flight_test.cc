@@ -136,5 +136,14 @@ TEST(InFlight, adds_nothing_for_runs_that_an_earlier_crash_interrupted) {
   EXPECT_EQ(missing_events(trace, {noon, true, {}, {}}), "");
 }
 
+TEST(InFlight, does_not_expect_the_end_of_a_run_that_was_interrupted_alone) {
+  InFlight trace = running_since_noon();
+  trace.on(one, RunInterrupted{"a"});
+  EXPECT_EQ(missing_events(trace, {noon, true, {}, {}}), "");
+  EXPECT_EQ(missing_events(trace, {two, true, {}, {}}), "14:00 start;");
+  trace.on(two, RunStart{"a", "orphan"});
+  EXPECT_EQ(missing_events(trace, {two, false, two, {}}), "14:00 success;");
+}
+
 }  // namespace
 }  // namespace dutiful

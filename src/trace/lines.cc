@@ -2,6 +2,7 @@
 
 #include <array>
 #include <istream>
+#include <iterator>
 #include <utility>
 
 #include "text/quote.h"
@@ -90,7 +91,8 @@ TraceHeader read_header(std::string_view text) {
 
 // The fields of an event as in its line; empty if absent.
 struct Fields {
-  std::string_view at, event, task, reason, error, cause, call, ended, until, registrations;
+  std::string_view at, event, task, reason, error, cause, call, ended, until, registrations, fence,
+      member;
 
   std::string_view* find(std::string_view key) {
     if (key == "at") return &at;
@@ -103,6 +105,8 @@ struct Fields {
     if (key == "ended") return &ended;
     if (key == "until") return &until;
     if (key == "registrations") return &registrations;
+    if (key == "fence") return &fence;
+    if (key == "member") return &member;
     return nullptr;
   }
 };
@@ -137,11 +141,21 @@ RefusalCause read_cause(std::string_view raw) {
                   " and " + quote(unseen_cause));
 }
 
-CallNumber read_call(std::string_view raw) {
+std::optional<std::uint64_t> read_number(std::string_view raw, const char* field) {
   if (raw.empty()) return {};
   const std::int64_t number = JsonCursor{raw}.read_integer();
-  if (number < 0) throw JsonError("the field \"call\" is " + std::to_string(number) + ", below 0");
+  if (number < 0) {
+    throw JsonError(std::string{"the field \""} + field + "\" is " + std::to_string(number) +
+                    ", below 0");
+  }
   return static_cast<std::uint64_t>(number);
+}
+
+std::string read_member(std::string_view raw) {
+  if (raw.empty()) return {};
+  std::string member = read_text(raw, "member");
+  if (member.empty()) throw JsonError("the field \"member\" is empty");
+  return member;
 }
 
 std::optional<Instant> read_ended(std::string_view raw) {
@@ -182,39 +196,39 @@ std::vector<TracedRegistration> read_registrations(std::string_view raw, std::si
 
 TraceEvent make_event(const Fields& fields, std::string_view line) {
   const std::string name = read_text(fields.event, "event");
-  if (name == "RunStart") {
-    return RunStart{read_text(fields.task, "task"), read_text(fields.reason, "reason")};
-  }
-  if (name == "RunSuccess") {
-    return RunSuccess{read_text(fields.task, "task"), read_ended(fields.ended)};
-  }
-  if (name == "RunFailure") {
-    return RunFailure{read_text(fields.task, "task"), read_ended(fields.ended)};
-  }
+  const auto task = [&] { return read_text(fields.task, "task"); };
+  const auto ended = [&] { return read_ended(fields.ended); };
+  const auto fence = [&] { return read_number(fields.fence, "fence"); };
+  const auto call = [&] { return read_number(fields.call, "call"); };
+  if (name == "RunStart") return RunStart{task(), read_text(fields.reason, "reason"), fence()};
+  if (name == "RunSuccess") return RunSuccess{task(), ended(), fence()};
+  if (name == "RunFailure") return RunFailure{task(), ended(), fence()};
+  if (name == "RunInterrupted") return RunInterrupted{task(), ended(), fence()};
   if (name == "InitStart") {
     const auto column = static_cast<std::size_t>(fields.registrations.data() - line.data()) + 1;
-    return InitStart{read_registrations(fields.registrations, column), read_call(fields.call)};
+    return InitStart{read_registrations(fields.registrations, column), call()};
   }
-  if (name == "InitSuccess") return InitSuccess{read_call(fields.call)};
+  if (name == "InitSuccess") return InitSuccess{call()};
   if (name == "InitFailure") {
-    return InitFailure{
-        read_text(fields.error, "error"), read_cause(fields.cause), read_call(fields.call)};
+    return InitFailure{read_text(fields.error, "error"), read_cause(fields.cause), call()};
   }
-  if (name == "StopStart") return StopStart{read_call(fields.call)};
-  if (name == "StopEnd") return StopEnd{read_call(fields.call)};
+  if (name == "StopStart") return StopStart{call()};
+  if (name == "StopEnd") return StopEnd{call()};
   if (name == "Crash") return Crash{};
   if (name == "Freeze") return Freeze{read_instant(fields.until, "until")};
+  if (name == "Outage") return Outage{read_instant(fields.until, "until")};
   throw JsonError("unknown event " + quote(name));
 }
 
-// When the callback of this end returned; nothing for other events.
+// When the run of this event was over, if it says so; nothing for other events.
 std::optional<Instant> ended_of(const TraceEvent& event) {
   if (const auto* success = std::get_if<RunSuccess>(&event)) return success->ended;
   if (const auto* failure = std::get_if<RunFailure>(&event)) return failure->ended;
+  if (const auto* interrupted = std::get_if<RunInterrupted>(&event)) return interrupted->ended;
   return {};
 }
 
-TracedEvent read_event(std::string_view text) {
+void read_event(std::string_view text, TracedEvent& traced) {
   Fields fields;
   JsonCursor json{text};
   json.read_object([&](std::string_view key) {
@@ -222,12 +236,13 @@ TracedEvent read_event(std::string_view text) {
     if (std::string_view* field = fields.find(key)) *field = raw;
   });
   json.end();
-  TracedEvent traced{read_instant(fields.at, "at"), make_event(fields, text)};
+  traced.at = read_instant(fields.at, "at");
+  traced.event = make_event(fields, text);
+  traced.member = read_member(fields.member);
   if (const auto ended = ended_of(traced.event); ended && *ended > traced.at) {
     throw JsonError("the field \"ended\" is " + format_utc(*ended) + ", after the end's own " +
                     format_utc(traced.at));
   }
-  return traced;
 }
 
 std::string field(const char* name, std::string_view value) {
@@ -239,8 +254,11 @@ std::string kept(std::string_view name) {
   return json_string(name, InvalidBytes::kept);
 }
 
-std::string fields_of(CallNumber call) {
-  return call ? field("call", std::to_string(*call)) : std::string{};
+std::string number(const char* name, const std::optional<std::uint64_t>& value) {
+  return value ? field(name, std::to_string(*value)) : std::string{};
+}
+std::string instant(const char* name, const std::optional<Instant>& value) {
+  return value ? field(name, quote(format_utc(*value))) : std::string{};
 }
 std::string fields_of(RefusalCause cause) {
   switch (cause) {
@@ -253,45 +271,65 @@ std::string fields_of(RefusalCause cause) {
   }
   return {};
 }
-std::string fields_of(const std::optional<Instant>& ended) {
-  return ended ? field("ended", quote(format_utc(*ended))) : std::string{};
-}
 
+// The fields of an event after its name and its member.
 std::string fields_of(const InitStart& event) {
-  return field("event", "\"InitStart\"") + fields_of(event.call) +
-         field("registrations", to_json(event.registrations));
+  return number("call", event.call) + field("registrations", to_json(event.registrations));
 }
 std::string fields_of(const InitSuccess& event) {
-  return field("event", "\"InitSuccess\"") + fields_of(event.call);
+  return number("call", event.call);
 }
 std::string fields_of(const InitFailure& event) {
-  return field("event", "\"InitFailure\"") + fields_of(event.call) +
-         field("error", json_string(event.error)) + fields_of(event.cause);
+  return number("call", event.call) + field("error", json_string(event.error)) +
+         fields_of(event.cause);
 }
 std::string fields_of(const StopStart& event) {
-  return field("event", "\"StopStart\"") + fields_of(event.call);
+  return number("call", event.call);
 }
 std::string fields_of(const StopEnd& event) {
-  return field("event", "\"StopEnd\"") + fields_of(event.call);
+  return number("call", event.call);
 }
 std::string fields_of(const RunStart& event) {
-  return field("event", "\"RunStart\"") + field("task", kept(event.task)) +
-         field("reason", json_string(event.reason));
+  return field("task", kept(event.task)) + field("reason", json_string(event.reason)) +
+         number("fence", event.fence);
+}
+std::string end_fields(const auto& event) {
+  return field("task", kept(event.task)) + instant("ended", event.ended) +
+         number("fence", event.fence);
 }
 std::string fields_of(const RunSuccess& event) {
-  return field("event", "\"RunSuccess\"") + field("task", kept(event.task)) +
-         fields_of(event.ended);
+  return end_fields(event);
 }
 std::string fields_of(const RunFailure& event) {
-  return field("event", "\"RunFailure\"") + field("task", kept(event.task)) +
-         fields_of(event.ended);
+  return end_fields(event);
+}
+std::string fields_of(const RunInterrupted& event) {
+  return end_fields(event);
 }
 std::string fields_of(const Crash& /*event*/) {
-  return field("event", "\"Crash\"");
+  return {};
 }
 std::string fields_of(const Freeze& event) {
-  return field("event", "\"Freeze\"") + field("until", quote(format_utc(event.until)));
+  return instant("until", event.until);
 }
+std::string fields_of(const Outage& event) {
+  return instant("until", event.until);
+}
+
+// In the order of TraceEvent.
+constexpr std::array<std::string_view, 12> event_names{"InitStart",
+                                                       "InitSuccess",
+                                                       "InitFailure",
+                                                       "StopStart",
+                                                       "StopEnd",
+                                                       "RunStart",
+                                                       "RunSuccess",
+                                                       "RunFailure",
+                                                       "RunInterrupted",
+                                                       "Crash",
+                                                       "Freeze",
+                                                       "Outage"};
+static_assert(std::size(event_names) == std::variant_size_v<TraceEvent>);
 
 }  // namespace
 
@@ -336,8 +374,9 @@ std::string to_line(const TraceHeader& header) {
   return line + '}';
 }
 
-std::string to_line(Instant at, const TraceEvent& event) {
-  return "{\"at\":" + quote(format_utc(at)) +
+std::string to_line(Instant at, const TraceEvent& event, std::string_view member) {
+  return "{\"at\":" + quote(format_utc(at)) + field("event", quote(event_names[event.index()])) +
+         (member.empty() ? std::string{} : field("member", kept(member))) +
          std::visit([](const auto& e) { return fields_of(e); }, event) + '}';
 }
 
@@ -370,7 +409,7 @@ bool TraceReader::read(TracedEvent& event) {
   }
   ++line_;
   try {
-    event = read_event(text_);
+    read_event(text_, event);
   } catch (const JsonError& error) {
     throw MalformedTrace(line_, error.what());
   }

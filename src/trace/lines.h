@@ -25,7 +25,9 @@ struct TraceHeader {
 
 // The lines, without their newlines.
 [[nodiscard]] std::string to_line(const TraceHeader& header);
-[[nodiscard]] std::string to_line(Instant at, const TraceEvent& event);
+[[nodiscard]] std::string to_line(Instant at,
+                                  const TraceEvent& event,
+                                  std::string_view member = {});
 
 // The list as a trace contains it: [["a","* * * * *",300000],…].
 [[nodiscard]] std::string to_json(const std::vector<TracedRegistration>& registrations);

@@ -14,7 +14,8 @@ std::string rewritten(const std::string& text) {
   std::istringstream in{text};
   TraceReader reader{in};
   std::string out = to_line(reader.header()) + '\n';
-  for (TracedEvent event; reader.read(event);) out += to_line(event.at, event.event) + '\n';
+  for (TracedEvent event; reader.read(event);)
+    out += to_line(event.at, event.event, event.member) + '\n';
   return out;
 }
 
@@ -48,6 +49,25 @@ TEST(TraceLines, are_read_and_written_alike) {
   std::string expected = text;
   expected.replace(expected.find("\\n"), 2, "\\u000a");  // as json_string() writes it
   EXPECT_EQ(rewritten(text), expected);
+}
+
+// N11: the events of a cluster carry their member, and those of a run its fence.
+TEST(TraceLines, say_which_member_and_which_run) {
+  const std::string text = std::string{header} + R"(
+{"at":"2025-03-09T06:58:00.000Z","event":"InitStart","member":"m\"1","call":1,"registrations":[]}
+{"at":"2025-03-09T06:58:00.000Z","event":"InitSuccess","member":"m\"1","call":1}
+{"at":"2025-03-09T06:58:00.000Z","event":"RunStart","member":"m2","task":"a","reason":"boot","fence":7}
+{"at":"2025-03-09T06:58:01.000Z","event":"RunInterrupted","member":"m2","task":"a","fence":7}
+{"at":"2025-03-09T06:58:01.000Z","event":"RunInterrupted","task":"a","ended":"2025-03-09T06:58:00.500Z","fence":7}
+{"at":"2025-03-09T06:58:01.000Z","event":"RunInterrupted","task":"a"}
+{"at":"2025-03-09T06:58:01.000Z","event":"RunSuccess","member":"m2","task":"a","ended":"2025-03-09T06:58:00.500Z","fence":8}
+{"at":"2025-03-09T06:58:01.000Z","event":"RunFailure","task":"a","fence":9223372036854775807}
+{"at":"2025-03-09T06:58:01.000Z","event":"Crash","member":"m2"}
+{"at":"2025-03-09T06:58:01.000Z","event":"Freeze","member":"m2","until":"2025-03-09T06:59:00.000Z"}
+{"at":"2025-03-09T06:58:01.000Z","event":"Outage","member":"m2","until":"2025-03-09T06:59:00.000Z"}
+{"at":"2025-03-09T06:58:01.000Z","event":"Outage","until":"2025-03-09T06:59:00.000Z"}
+)";
+  EXPECT_EQ(rewritten(text), text);
 }
 
 // A valid name may consist of any bytes. Names that look alike when printed are still different.
@@ -130,6 +150,19 @@ TEST(TraceLines, report_a_malformed_event) {
        "a registration has 2 elements instead of 3: name, cron, retry delay in ms"},
       {R"({"at":"2025-03-09T06:58:00.000Z","event":"InitStart","registrations":5})",
        "bad JSON at column 70: a list was expected instead of \"5\""},
+      {R"({"at":"2025-03-09T06:58:00.000Z","event":"Outage"})", "the field \"until\" is missing"},
+      {R"({"at":"2025-03-09T06:58:00.000Z","event":"RunInterrupted"})",
+       "the field \"task\" is missing"},
+      {R"({"at":"2025-03-09T06:58:00.000Z","event":"RunInterrupted","task":"a","ended":)"
+       R"("2025-03-09T06:58:00.001Z"})",
+       "the field \"ended\" is 2025-03-09T06:58:00.001Z, after the end's own "
+       "2025-03-09T06:58:00.000Z"},
+      {R"({"at":"2025-03-09T06:58:00.000Z","event":"RunSuccess","task":"a","fence":-1})",
+       "the field \"fence\" is -1, below 0"},
+      {R"({"at":"2025-03-09T06:58:00.000Z","event":"Crash","member":1})",
+       "the field \"member\" is not a string"},
+      {R"({"at":"2025-03-09T06:58:00.000Z","event":"Crash","member":""})",
+       "the field \"member\" is empty"},
       {"", "bad JSON at column 1: an object was expected instead of the end of the line"}};
   for (const auto& [text, reason] : cases) {
     const std::string trace = std::string{header} + "\n" + text + "\n";

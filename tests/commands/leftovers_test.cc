@@ -366,6 +366,33 @@ TEST_F(DutifulRun, changes_nothing_if_it_cannot_start) {
   EXPECT_EQ(daemon.end().status, 0);
 }
 
+TEST_F(DutifulRun, refuses_a_damaged_list_of_commands_as_a_state_that_cannot_be_used) {
+  const Fifo ready = fifo("ready");
+  write(task("a", "echo here > " + ready.path() + "; exec sleep 1000"));
+  {
+    Process daemon{arguments()};
+    ready.read_text();
+    daemon.signal(SIGKILL);
+    daemon.end();
+  }
+  const std::string names = state + "-commands";
+  const std::string whole = contents(names);
+  for (const std::string& damaged : {std::string{}, std::string(20, '\0')}) {
+    std::ofstream{names, std::ios::trunc} << damaged;
+    const Ended refused = run_to_end(arguments());
+    EXPECT_EQ(refused.status, 2);
+    EXPECT_THAT(refused.err, HasSubstr("cannot be used: \"" + names + "\" is damaged"));
+    EXPECT_EQ(contents(names), damaged);
+  }
+
+  std::ofstream{names, std::ios::trunc} << whole;
+  write("");
+  Process daemon{arguments()};
+  daemon.await("LeftoversEnded");
+  daemon.signal(SIGTERM);
+  EXPECT_EQ(daemon.end().status, 0);
+}
+
 TEST_F(DutifulRun, records_a_trace_across_a_kill_that_verify_accepts) {
   const std::string trace = directory.file("trace.jsonl");
   const Fifo ready = fifo("ready");

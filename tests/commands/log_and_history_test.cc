@@ -1,5 +1,7 @@
 // dutiful run: what it logs, and what dutiful status and dutiful history show.
 
+#include <map>
+
 #include "commands/run_in_test.h"
 
 namespace dutiful {
@@ -9,6 +11,63 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
+// A terminal on which the program writes its log and its errors.
+class Terminal {
+ public:
+  Terminal() : ours_(posix_openpt(O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC)) {
+    if (grantpt(ours_) != 0 || unlockpt(ours_) != 0) throw std::runtime_error("no terminal");
+    its_ = open(ptsname(ours_), O_RDWR | O_NOCTTY | O_CLOEXEC);
+  }
+  ~Terminal() {
+    close(its_);
+    close(ours_);
+  }
+  Terminal(const Terminal&) = delete;
+  Terminal& operator=(const Terminal&) = delete;
+
+  // Runs the program to its end, and returns what it has written. It must fit into the terminal.
+  std::string run_to_end(const std::vector<std::string>& arguments) const {
+    Process program{arguments, {}, {}, [this] {
+                      return dup2(its_, STDOUT_FILENO) >= 0 && dup2(its_, STDERR_FILENO) >= 0;
+                    }};
+    program.end();
+    std::string text;
+    char chunk[4096];
+    for (ssize_t size = 0; (size = read(ours_, chunk, sizeof chunk)) > 0;) {
+      text.append(chunk, static_cast<std::size_t>(size));
+    }
+    return text;
+  }
+
+ private:
+  int ours_;
+  int its_;
+};
+
+TEST_F(DutifulRun, does_not_repeat_on_a_terminal_why_it_cannot_start) {
+  write("");
+  std::filesystem::create_directory(state + "-commands");
+  const auto times_said = [](const std::string& text) {
+    int count = 0;
+    const std::string cause = " is a directory";
+    for (auto at = text.find(cause); at != std::string::npos; at = text.find(cause, at + 1))
+      ++count;
+    return count;
+  };
+  const Terminal terminal;
+  const std::string shown = terminal.run_to_end(arguments());
+  EXPECT_EQ(times_said(shown), 1) << shown;
+  EXPECT_THAT(shown, HasSubstr("dutiful: The state "));
+
+  // A log that does not go to a terminal, or that programs read, is complete.
+  const Ended human = run_to_end(arguments({"--log", "human"}));
+  EXPECT_THAT(human.out, HasSubstr("cannot load the tasks: "));
+  EXPECT_EQ(times_said(human.err), 1);
+  const std::string json = terminal.run_to_end(arguments({"--log", "json"}));
+  EXPECT_THAT(json, HasSubstr("SchedulerInitializationFailed"));
+  EXPECT_EQ(times_said(json), 2);
+}
+
 TEST_F(DutifulRun, reports_the_loaded_file_before_it_starts_anything) {
   write(task("a", "true"));
   Process daemon{arguments()};
@@ -16,6 +75,41 @@ TEST_F(DutifulRun, reports_the_loaded_file_before_it_starts_anything) {
   daemon.signal(SIGTERM);
   const std::string log = daemon.end().out;
   EXPECT_LT(log.find("TaskFileLoaded"), log.find("TaskRunStarted"));
+}
+
+TEST_F(DutifulRun, logs_the_process_and_the_exit_status_or_signal_of_each_run) {
+  write(task("exits", "echo $$ > " + directory.file("pid") + "; exit 3") +
+        task("dies", "kill -KILL $$") + task("works", "true") +
+        "[[task]]\nname = \"missing\"\ncron = \"* * * * *\"\nrun = [\"/no/such/program\"]\n"
+        "retry = \"1h\"\n");
+  Process daemon{arguments()};
+  std::map<std::string, nlohmann::json> ends;
+  while (ends.size() < 4) {
+    const auto event = nlohmann::json::parse(daemon.line().value());
+    const std::string name = event["event"];
+    if (name == "TaskRunStarted") {
+      EXPECT_EQ(event["reason"], "boot");
+      EXPECT_EQ(event["attempt"], 1);
+    }
+    if (name == "TaskRunCompleted" || name == "TaskRunFailed")
+      ends.emplace(event["taskName"], event);
+  }
+  for (const auto& [name, end] : ends) {
+    EXPECT_EQ(end["reason"], "boot") << end;
+    EXPECT_EQ(end["attempt"], 1) << end;
+  }
+  EXPECT_EQ(std::to_string(ends["exits"]["processId"].get<int>()) + "\n",
+            contents(directory.file("pid")));
+  EXPECT_EQ(ends["exits"]["exitStatus"], 3);
+  EXPECT_FALSE(ends["exits"].contains("signal"));
+  EXPECT_EQ(ends["dies"]["signal"], SIGKILL);
+  EXPECT_FALSE(ends["dies"].contains("exitStatus"));
+  EXPECT_EQ(ends["works"]["exitStatus"], 0);
+  EXPECT_GT(ends["works"]["processId"], 1);
+  EXPECT_FALSE(ends["missing"].contains("processId"));
+  EXPECT_FALSE(ends["missing"].contains("exitStatus"));
+  daemon.signal(SIGTERM);
+  EXPECT_EQ(daemon.end().status, 0);
 }
 
 TEST_F(DutifulRun, logs_the_output_of_commands_if_asked_and_no_line_can_be_forged) {
@@ -30,6 +124,91 @@ TEST_F(DutifulRun, logs_the_output_of_commands_if_asked_and_no_line_can_be_forge
                     HasSubstr("  a  | no newline\n"),
                     HasSubstr("  a  succeeded in "),
                     Not(HasSubstr("\x1b"))));
+}
+
+TEST_F(DutifulRun, is_healthy_while_it_runs_and_nothing_fails) {
+  const auto check = [&](std::vector<std::string> more = {}) {
+    more.insert(more.begin(), {"status", "--check", "--max-overdue", "1m", "--state", state});
+    return run_to_end(more);
+  };
+  EXPECT_EQ(check().status, 1);  // there is no state yet
+  const std::string broken = directory.file("broken");
+  write(impatient_task("a", "! test -e " + broken));
+  std::ofstream{broken} << "";
+  std::optional<Process> daemon{std::in_place, arguments()};
+  daemon->await("TaskRunFailed", "a");
+  const Ended failing = check();
+  EXPECT_EQ(failing.status, 1);
+  EXPECT_EQ(failing.out, "1 task is failing: a (has never succeeded)\n");
+  EXPECT_EQ(check({"--allow", "failing"}).status, 0);
+  const auto shown = run_to_end({"status", "--json", "--state", state}).out;
+  EXPECT_EQ(nlohmann::json::parse(shown)[0]["lastError"], "exit status 1");
+
+  std::filesystem::remove(broken);
+
+  daemon->await("TaskRunCompleted", "a");
+  const Ended healthy = check();
+  EXPECT_EQ(healthy.status, 0) << healthy.out;
+  EXPECT_EQ(healthy.out, "ok: 1 task\n");
+  daemon->signal(SIGTERM);
+  EXPECT_EQ(daemon->end().status, 0);
+  EXPECT_EQ(check().out, "no daemon is running on this state\n");
+}
+
+// It shows each run once, whatever happens to the daemon.
+TEST_F(DutifulRun, is_followed_across_a_restart) {
+  write(impatient_task("a", "echo $DUTIFUL_ATTEMPT; false"));
+  std::optional<Process> daemon{std::in_place, arguments()};
+  daemon->await("TaskRunFailed", "a");
+  Process follower{{"history", "--follow", "--json", "--failed", "a", "--state", state}};
+  std::int64_t last = nlohmann::json::parse(follower.line().value())["id"];
+  const auto await_next = [&] {
+    const auto run = nlohmann::json::parse(follower.line().value());
+    EXPECT_EQ(run["id"], last + 1) << run;
+    last = run["id"];
+  };
+  for (int runs = 0; runs < 5; ++runs) await_next();
+  daemon->signal(SIGTERM);
+  EXPECT_EQ(daemon->end().status, 0);
+  const auto history = [&] {
+    return nlohmann::json::parse(
+        run_to_end({"history", "--json", "--count", "1", "--state", state}).out);
+  };
+  const std::int64_t before = history()[0]["id"];
+  while (last < before) await_next();
+
+  daemon.emplace(arguments());
+  for (int runs = 0; runs < 5; ++runs) await_next();
+
+  follower.signal(SIGINT);
+  const Ended ended = follower.end();
+  EXPECT_EQ(ended.status, 0);
+  EXPECT_EQ(ended.err, "");
+}
+
+TEST_F(DutifulRun, is_no_longer_followed_if_nobody_reads) {
+  write(task("a", "true"));
+  Process daemon{arguments()};
+  daemon.await("TaskRunCompleted", "a");
+  const std::string status = directory.file("status");
+  const std::string line = "{ " DUTIFUL_PROGRAM " history --follow --state " + state +
+                           " 2>&1; echo $? > " + status + "; } | head -n 1 | grep -q succeeded";
+  // The shell waits for the whole pipeline.
+  EXPECT_EQ(std::system(line.c_str()), 0);  // NOLINT(cert-env33-c)
+  EXPECT_EQ(contents(status), "0\n");
+}
+
+TEST_F(DutifulRun, keeps_as_much_of_the_output_as_it_is_told) {
+  write(task("a", "echo 0123456789; false"));
+  Process daemon{arguments({"--history", "5,1d", "--history-output", "4"})};
+  // The reason of a failure is not shortened.
+  EXPECT_EQ(daemon.await("TaskRunFailed", "a")["error"], "exit status 1: 0123456789");
+  daemon.signal(SIGTERM);
+  EXPECT_EQ(daemon.end().status, 0);
+  const auto runs = nlohmann::json::parse(run_to_end({"history", "--state", state, "--json"}).out);
+  EXPECT_EQ(runs.back()["output"], "789\n");
+  EXPECT_EQ(runs.back()["outputBytes"], 11);
+  EXPECT_GT(runs.back()["processId"], 1);
 }
 
 TEST_F(DutifulRun, logs_the_output_of_background_processes_and_lets_them_live) {

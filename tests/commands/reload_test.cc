@@ -82,6 +82,20 @@ TEST_F(DutifulRun, reports_what_a_reload_changes_in_a_task) {
   EXPECT_EQ(log.find("TaskChanged"), log.find("TaskChanged\",\"taskName\":\"a\""));
 }
 
+TEST_F(DutifulRun, says_once_that_a_rejected_reload_changes_nothing) {
+  write(idle_task("a"));
+  Process daemon{arguments()};
+  daemon.await("TaskFileLoaded");
+  write("[[task]]\nname = 'b'\ncron = 'no'\nretry = 'no'\nrun = 'true'\n");
+  daemon.signal(SIGHUP);
+  EXPECT_THAT(daemon.await("TaskFileRejected")["error"].get<std::string>(),
+              AllOf(HasSubstr(file + ":3:"), Not(HasSubstr("the tasks stay as they were"))));
+  EXPECT_THAT(daemon.await("TaskFileRejected")["error"].get<std::string>(),
+              AllOf(HasSubstr(file + ":4:"), EndsWith("; the tasks stay as they were")));
+  daemon.signal(SIGTERM);
+  EXPECT_EQ(daemon.end().status, 0);
+}
+
 TEST_F(DutifulRun, rejects_a_reload_that_would_remove_every_task) {
   write(idle_task("a"));
   Process daemon{arguments()};

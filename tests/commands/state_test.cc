@@ -185,7 +185,7 @@ TEST_F(DutifulRun, refuses_a_trace_that_is_another_of_its_files) {
     EXPECT_THAT(ended.err, AllOf(HasSubstr(trace), HasSubstr("use a separate file")));
     return ended.err;
   };
-  for (const char* suffix : {"", "-owner", "-wal", "-shm", "-history", "-commands"}) {
+  for (const char* suffix : {"", "-owner", "-wal", "-shm", "-history", "-commands", "-failures"}) {
     EXPECT_THAT(refuse(state + suffix), HasSubstr("the state \"" + state + '"'));
     std::filesystem::create_symlink(state + suffix, link);
     EXPECT_THAT(refuse(link), HasSubstr("the state \"" + state + '"'));

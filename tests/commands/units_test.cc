@@ -35,6 +35,10 @@ TEST_F(Units, start_reload_and_stop) {
     ++units;
     // Debian 12's systemd knows no notify-reload.
     EXPECT_EQ(words(entry, "Type"), (std::vector<std::string>{"notify"}));
+    // Decision 7. The mode also ends services that tasks started, so the unit has to say so.
+    EXPECT_EQ(words(entry, "KillMode"), (std::vector<std::string>{"mixed"}));
+    const std::string text = contents(entry.path());
+    EXPECT_LT(text.find("in the background"), text.find("\nKillMode="));
     EXPECT_EQ(words(entry, "ExecReload"), (std::vector<std::string>{"kill", "-HUP", "$MAINPID"}));
 
     std::vector<std::string> start = words(entry, "ExecStart");

@@ -41,6 +41,12 @@ std::string error_of(Action action) {
   }
 }
 
+class StoreErrorInDoubt : public StoreError {
+ public:
+  using StoreError::StoreError;
+  [[nodiscard]] bool in_doubt() const noexcept override { return true; }
+};
+
 TEST(E, has_the_names_messages_and_details_of_the_table) {
   const auto cause = std::make_exception_ptr(std::runtime_error{"disk full"});
   struct Row {
@@ -164,6 +170,16 @@ TEST(E, has_the_names_messages_and_details_of_the_table) {
             "The state \"jobs.db\" is in use by process 7; stop that scheduler first, or use "
             "another state",
             R"(state="jobs.db" holder="process 7")"},
+           {StoreErrorInDoubt{"jobs.db", "is full"},
+            "StoreError",
+            "The state \"jobs.db\" is full",
+            R"(state="jobs.db" reason="is full" inDoubt=1)"},
+           {VirtualTimeError{"a"},
+            "VirtualTimeError",
+            "Virtual time stands still: task \"a\" fails and is retried at once, forever; give it "
+            "a "
+            "retry delay",
+            R"(taskName="a")"},
            {StoreError{"jobs.db", "is full"},
             "StoreError",
             "The state \"jobs.db\" is full",

@@ -71,9 +71,11 @@ constexpr Row contract[] = {
     {"SchedulerReinitializationCompleted", Level::debug, ""},
     {"SchedulerStopRequested", Level::info, ""},
     {"SchedulerStopped", Level::info, ""},
-    {"TaskRunStarted", Level::info, "taskName:S scheduledTime:S actualTime:S"},
-    {"TaskRunCompleted", Level::info, "taskName:S duration:N success:B"},
-    {"TaskRunFailed", Level::warning, "taskName:S duration:N success:B error:S nextRetryAt:S"},
+    {"TaskRunStarted", Level::info, "taskName:S scheduledTime:S actualTime:S reason:S attempt:N"},
+    {"TaskRunCompleted", Level::info, "taskName:S duration:N success:B reason:S attempt:N"},
+    {"TaskRunFailed",
+     Level::warning,
+     "taskName:S duration:N success:B error:S nextRetryAt:S reason:S attempt:N"},
     {"TaskRetryStarted", Level::info, "taskName:S retryCount:N"},
     {"TaskRetryPreempted", Level::info, "taskName:S reason:S"},
     {"PollStarted", Level::debug, "pollTime:S scheduledTaskCount:N"},
@@ -169,6 +171,30 @@ TEST(V, every_event_has_its_name_level_and_fields) {
   for (const std::string& name : log.names()) {
     EXPECT_NE(std::ranges::find(contract, name, &Row::name), std::end(contract)) << name;
   }
+}
+
+// V: a run says why it started and which attempt it was, at its start and at its end.
+TEST(V, the_end_of_a_run_names_its_reason_and_attempt) {
+  Log log;
+  Scene scene{"2025-03-03T10:00:00Z", {.zone = Zone::utc(), .events = log.sink()}};
+  scene.script("a", {Does::fail, Does::succeed});
+  scene.initialize({{"a", "0,30 * * * *", 20min}});
+  scene.advance(30min);
+  std::vector<std::string> runs;
+  for (const Event& event : log.events) {
+    if (!event.name.starts_with("TaskRun")) continue;
+    const auto attempt = std::ranges::find(event.fields, "attempt", &EventField::name);
+    ASSERT_NE(attempt, event.fields.end()) << to_json(event);
+    runs.push_back(std::string{event.name} + ' ' + Log::text(event, "reason") + ' ' +
+                   std::to_string(std::get<std::int64_t>(attempt->value)));
+  }
+  EXPECT_EQ(runs,
+            (std::vector<std::string>{"TaskRunStarted boot 1",
+                                      "TaskRunFailed boot 1",
+                                      "TaskRunStarted retry 2",
+                                      "TaskRunCompleted retry 2",
+                                      "TaskRunStarted cron 1",
+                                      "TaskRunCompleted cron 1"}));
 }
 
 TEST(V, times_are_iso_8601) {
@@ -395,6 +421,21 @@ TEST(V, an_absent_retry_or_run_has_no_time) {
   const Event* never_ran = log.find("TaskRemoved", "never ran");
   ASSERT_NE(never_ran, nullptr);
   EXPECT_EQ(Log::field(*never_ran, "lastExecutionTime"), nullptr);
+}
+
+// K5: a delay may be of any length, but a clock comes only so far.
+TEST(V, a_retry_that_never_comes_has_no_time) {
+  Log log;
+  Scene scene{"2025-03-03T10:00:30Z", {.zone = Zone::utc(), .events = log.sink()}};
+  scene.script("a", {Does::fail});
+  scene.script("b", {Does::fail});
+  scene.initialize({{"a", "0 * * * *", Duration::max()}, {"b", "0 * * * *", 24h * 365 * 7000}});
+  const Event* never = log.find("TaskRunFailed", "a");
+  ASSERT_NE(never, nullptr);
+  EXPECT_EQ(Log::field(*never, "nextRetryAt"), nullptr);
+  const Event* late = log.find("TaskRunFailed", "b");
+  ASSERT_NE(late, nullptr);
+  EXPECT_EQ(Log::text(*late, "nextRetryAt").substr(0, 4), "9020");
 }
 
 // seed-002: security-relevant events. P6: the error names the holder, which keeps running.

@@ -1,10 +1,12 @@
 // The lifecycle tables of seed-004: every transition and exactly its events.
 
 #include <functional>
+#include <thread>
 
 #include <gtest/gtest.h>
 
 #include "conformance/scene.h"
+#include "support/journal.h"
 
 namespace dutiful {
 namespace {
@@ -173,6 +175,37 @@ TEST(V, every_transition_has_exactly_its_events) {
     transition.when(scene);
     EXPECT_EQ(emitted, transition.events);
   }
+}
+
+// I4. "Initializing to Initializing (error state)" needs two threads, so it has no row above.
+TEST(V, a_list_rejected_while_another_initializes_has_no_events) {
+  Journal emitted;
+  Gate initializes;
+  Gate may_go_on;
+  Scheduler scheduler{{.zone = Zone::utc(),
+                       .clock = std::make_shared<ManualClock>(at("2025-03-03T10:00:30Z")),
+                       .events = [&](const Event& event) { emitted.add(std::string{event.name}); },
+                       .prepare =
+                           [&] {
+                             initializes.open();
+                             may_go_on.pass();
+                           }}};
+  std::thread first{[&] { scheduler.initialize({}); }};
+  initializes.pass();
+
+  try {
+    scheduler.initialize({{"a", "* * * * *", [] {}, 1min}});
+    ADD_FAILURE();
+  } catch (const SchedulerAlreadyActiveError& error) {
+    EXPECT_STREQ(error.what(), "Cannot initialize scheduler: scheduler is already initializing");
+    EXPECT_EQ(error.current_state(), "initializing");
+  }
+  EXPECT_EQ(emitted.size(), 1U);
+
+  may_go_on.open();
+  first.join();
+  EXPECT_EQ(emitted.wait_for(2),
+            (Names{"SchedulerInitializationStarted", "SchedulerInitializationCompleted"}));
 }
 
 }  // namespace

@@ -95,14 +95,14 @@ TEST_F(Sqlite, creates_nothing_beside_a_file_that_it_rejects) {
   EXPECT_THAT(files(), testing::ElementsAre("hard.db", "state.db"));
 
   std::filesystem::remove(directory.file("hard.db"));
-  tamper("PRAGMA user_version = 3");
+  tamper("PRAGMA user_version = 4");
   EXPECT_THAT(open_error(), HasSubstr("was written by a newer dutiful"));
   EXPECT_THAT(files(), testing::ElementsAre("state.db"));
 }
 
 TEST_F(Sqlite, keeps_the_owner_file_when_it_rejects_a_state) {
   make_state();
-  tamper("PRAGMA user_version = 3");
+  tamper("PRAGMA user_version = 4");
   EXPECT_THAT(open_error(), HasSubstr("was written by a newer dutiful"));
   EXPECT_TRUE(std::filesystem::exists(path + "-owner"));
 }
@@ -180,10 +180,10 @@ TEST_F(Sqlite, names_the_killed_holder_until_another_takes_over) {
     EXPECT_EQ(read_holder_status(path).holder.value().process, getpid());
   }
   EXPECT_EQ(read_holder_status(path).holder, killed);
-  tamper("PRAGMA user_version = 3");
+  tamper("PRAGMA user_version = 4");
   EXPECT_THROW((void)open_sqlite_store(path), StoreError);
   EXPECT_EQ(read_holder_status(path).holder, killed);
-  tamper("PRAGMA user_version = 2; UPDATE progress SET state = 0");
+  tamper("PRAGMA user_version = 3; UPDATE progress SET state = 0");
   {
     const auto store = open_sqlite_store(path);
     store->replace(plan_of(store->load().records), "us");

@@ -1,5 +1,5 @@
-// A state of the previous schema (version 1), whose daemon was killed while it ran:
-// tests/data/state-v1.db.
+// States of earlier schemas, whose daemons were killed while they ran: tests/data/state-v1.db and
+// state-v2.db.
 
 #include <algorithm>
 #include <filesystem>
@@ -54,7 +54,7 @@ class Migration : public Sqlite {
   };
   static std::map<std::string, Summary> summary_of(const std::vector<TaskRecord>& records) {
     std::map<std::string, Summary> by_name;
-    for (const auto& [row, config, progress, scheduler] : records) {
+    for (const auto& [row, config, progress, scheduler, account] : records) {
       by_name[config.name] = {progress.state, progress.attempt, progress.retries, progress.fence};
     }
     return by_name;
@@ -87,7 +87,7 @@ TEST_F(Migration, keeps_every_record) {
     EXPECT_EQ(store->load(), (StoredState{.records = seen, .fence = 0}));
   }
   EXPECT_EQ(summary_of(seen), expected);
-  EXPECT_EQ(version(), "2\n");
+  EXPECT_EQ(version(), "3\n");
   EXPECT_EQ(contents_of_version_1(), before);
   EXPECT_EQ(read_sqlite_state(path), seen);
   EXPECT_EQ(open_sqlite_store(path)->load().records, seen);  // migrated only once
@@ -160,6 +160,56 @@ TEST_F(Migration, happens_as_a_whole_or_not_at_all) {
   EXPECT_EQ(summary_of(read_sqlite_state(path)), expected);
 
   EXPECT_EQ(summary_of(open_sqlite_store(path)->load().records), expected);
+}
+
+class MigrationFromVersion2 : public Migration {
+ protected:
+  MigrationFromVersion2() {
+    std::filesystem::copy_file(
+        DUTIFUL_TEST_DATA "/state-v2.db", path, std::filesystem::copy_options::overwrite_existing);
+  }
+  std::string contents_of_version_2() const {
+    return contents_of_version_1() + ask("SELECT fence FROM scheduler") +
+           ask("SELECT retries, fence, recurrence, recurs_until FROM progress");
+  }
+};
+
+TEST_F(MigrationFromVersion2, keeps_every_record) {
+  const std::string before = contents_of_version_2();
+  const auto seen = read_sqlite_state(path);
+  ASSERT_EQ(seen.size(), 4U);
+  EXPECT_EQ(open_sqlite_store(path)->load().records, seen);
+  EXPECT_EQ(version(), "3\n");
+  EXPECT_EQ(contents_of_version_2(), before);
+}
+
+// Nothing is known about the pulses that the earlier version served.
+TEST_F(MigrationFromVersion2, begins_the_accounts_with_the_first_start) {
+  const auto seen = read_sqlite_state(path);
+  std::vector<TaskConfig> list;
+  for (const TaskRecord& record : seen) {
+    EXPECT_EQ(record.account, Account{});
+    list.push_back(record.config);
+  }
+  {
+    class : public TraceSink {
+      void on(Instant /*at*/, const TraceEvent& /*event*/) override {}
+    } trace;
+    Engine engine{Calendar{Zone::utc()}, {}, [&] { return open_sqlite_store(path); }, trace};
+    const Instant now = at("2026-11-16T15:40:30Z");
+    engine.initialize(list, now);
+    EXPECT_EQ(engine.step(now).starts.size(), 3U);
+  }
+  for (const TaskRecord& record : read_sqlite_state(path)) {
+    if (record.config.name == "never ran") continue;
+    const auto before = std::ranges::find(
+        seen, record.config.name, [](const TaskRecord& task) { return task.config.name; });
+    EXPECT_EQ(record.account.from, before->progress.served_until + Duration{1});
+    EXPECT_EQ(record.account.fates.total(),
+              Calendar{Zone::utc()}.count(CronExpression::parse(record.config.cron),
+                                          before->progress.served_until,
+                                          record.progress.served_until));
+  }
 }
 
 }  // namespace

@@ -141,8 +141,9 @@ TEST_F(SqliteSchema, with_an_expression_that_is_too_long_can_be_overridden) {
   make_state();
   tamper(
       "INSERT INTO task VALUES (9, 'c', 'x', 0);"
-      "INSERT INTO progress SELECT 9, scheduler, 0, 0, 0, 0, NULL, first_coming, served_until,"
-      " NULL, NULL, NULL, NULL, 0, 0, 0, NULL FROM progress LIMIT 1");
+      "INSERT INTO progress (task, scheduler, state, boot_pending, orphan_pending, attempt,"
+      " first_coming, served_until)"
+      " SELECT 9, scheduler, 0, 0, 0, 0, first_coming, served_until FROM progress LIMIT 1");
   for (const char* cron : {"printf('%.*c', 1025, ' ')", "CAST(zeroblob(5000000) AS TEXT)"}) {
     SCOPED_TRACE(cron);
     tamper((std::string{"UPDATE task SET cron = "} + cron + " WHERE id <> 2").c_str());

@@ -11,6 +11,7 @@ namespace dutiful {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 class NoTrace : public TraceSink {
   void on(Instant /*at*/, const TraceEvent& /*event*/) override {}
@@ -32,9 +33,9 @@ TEST_F(Sqlite, rejects_the_database_of_another_program) {
 
 TEST_F(Sqlite, rejects_a_newer_schema) {
   make_state();
-  tamper("PRAGMA user_version = 3");
+  tamper("PRAGMA user_version = 4");
   EXPECT_THAT(open_error(),
-              HasSubstr("was written by a newer dutiful (schema 3; this version supports 2)"));
+              HasSubstr("was written by a newer dutiful (schema 4; this version supports 3)"));
 }
 
 TEST_F(Sqlite, rejects_a_path_in_a_missing_directory) {
@@ -46,6 +47,18 @@ TEST_F(Sqlite, rejects_a_path_below_a_file) {
   std::ofstream{directory.file("file")} << "x";
   path = directory.file("file/state.db");
   EXPECT_THAT(open_error(), HasSubstr("Not a directory; check that its directory exists"));
+}
+
+// E, X4: the message shows the beginning of a long path, and a path cannot forge a line.
+TEST_F(Sqlite, shows_a_path_cut_and_escaped) {
+  path = directory.file(std::string(1'000'000, 'x'));
+  EXPECT_THAT(open_error(), HasSubstr("File name too long"));
+  EXPECT_LT(open_error().size(), 1000U);
+  path = directory.file("missing\nall is well\u202e/state.db");
+  EXPECT_THAT(open_error(),
+              HasSubstr("missing\\nall is well\\xe2\\x80\\xae/state.db-owner\": No such"));
+  EXPECT_THAT(open_error(), Not(HasSubstr("\n")));
+  EXPECT_THAT(open_error(), Not(HasSubstr("\u202e")));
 }
 
 // X3: another program locks the file for longer than the timeout.

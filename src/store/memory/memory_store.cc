@@ -19,7 +19,7 @@ StoredState MemoryStore::load() {
   stored.records.reserve(state_->rows.size());
   std::int64_t row = 0;
   for (const MemoryState::Row& task : state_->rows) {
-    stored.records.push_back({row++, task.config, task.progress, state_->scheduler});
+    stored.records.push_back({row++, task.config, task.progress, state_->scheduler, task.account});
   }
   return stored;
 }
@@ -27,7 +27,11 @@ StoredState MemoryStore::load() {
 std::vector<std::int64_t> MemoryStore::replace(const Plan& plan, const std::string& scheduler) {
   std::vector<MemoryState::Row> rows;
   rows.reserve(plan.tasks.size());
-  for (const PlannedTask& task : plan.tasks) rows.push_back({task.config, task.progress});
+  for (const PlannedTask& task : plan.tasks) {
+    rows.push_back({task.config, task.progress, task.account, {}});
+    if (task.row == PlannedTask::no_row || task.forgets_account) continue;
+    rows.back().stretches = state_->rows.at(static_cast<std::size_t>(task.row)).stretches;
+  }
   std::vector<std::int64_t> numbers(rows.size());
   std::iota(numbers.begin(), numbers.end(), 0);
   state_->scheduler = scheduler;  // nothing below can fail
@@ -38,7 +42,13 @@ std::vector<std::int64_t> MemoryStore::replace(const Plan& plan, const std::stri
 
 void MemoryStore::commit(std::span<const RowUpdate> updates) {
   for (const RowUpdate& update : updates) {
-    state_->rows.at(static_cast<std::size_t>(update.row)).progress = update.progress;
+    MemoryState::Row& row = state_->rows.at(static_cast<std::size_t>(update.row));
+    row.progress = update.progress;
+    if (update.account != nullptr) row.account = *update.account;
+    for (const AccountStretch& closed : update.closed) {
+      row.stretches.insert_or_assign(closed.sums.number, closed);
+      row.stretches.erase(closed.sums.number - stretches_kept);
+    }
   }
 }
 

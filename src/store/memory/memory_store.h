@@ -1,6 +1,7 @@
 // A state in memory, for tests and for tasks that need not survive the process.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -13,6 +14,8 @@ struct MemoryState {
   struct Row {
     TaskConfig config;
     TaskProgress progress;
+    Account account{};
+    std::map<std::int64_t, AccountStretch> stretches{};  // of the account, by number
   };
   std::vector<Row> rows;  // by number
   std::string scheduler;

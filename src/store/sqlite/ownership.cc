@@ -183,13 +183,13 @@ void Ownership::lock_name() {
     name_descriptor_ = std::move(descriptor);
     if (failure != 0) {
       throw StoreError(state_,
-                       "cannot be locked: " + name_ + ": " + std::strerror(failure) +
+                       "cannot be locked: " + quote(name_) + ": " + std::strerror(failure) +
                            "; check that its directory exists and is writable");
     }
     if (!lock_soon(name_descriptor_.get(), 0, 0)) {
       const int error = errno;
       if (!is_taken(error)) {
-        throw StoreError(state_, "cannot be locked: " + name_ + ": " + std::strerror(error));
+        throw StoreError(state_, "cannot be locked: " + quote(name_) + ": " + std::strerror(error));
       }
       const auto holder = read_holder(name_descriptor_.get());
       throw StateHeldError(state_, holder ? to_text(*holder) : "another process");

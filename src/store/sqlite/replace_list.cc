@@ -45,6 +45,7 @@ void update_tasks(const Database& database,
                   const std::vector<PlannedTask>& tasks,
                   const WriteProgress& write_progress) {
   Statement configure{database, "UPDATE task SET cron = ?, retry_delay_ms = ? WHERE id = ?"};
+  Statement forget{database, "DELETE FROM account WHERE task = ?"};
   for (const PlannedTask& task : tasks) {
     if (task.row == PlannedTask::no_row) continue;
     schedule(task, [&] {
@@ -54,7 +55,11 @@ void update_tasks(const Database& database,
         configure.bind(2, task.row);
         configure.run();
       }
-      if (task.changed) write_progress(task.row, task.progress);
+      if (task.forgets_account) {
+        forget.bind(0, task.row);
+        forget.run();
+      }
+      if (task.changed) write_progress(task);
     });
   }
 }
@@ -72,9 +77,12 @@ std::int64_t add_scheduler(const Database& database,
 }
 
 void remove_tasks(const Database& database, const std::vector<TaskRecord>& removed) {
+  Statement account{database, "DELETE FROM account WHERE task = ?"};
   Statement progress{database, "DELETE FROM progress WHERE task = ?"};
   Statement task{database, "DELETE FROM task WHERE id = ?"};
   for (const TaskRecord& record : removed) {
+    account.bind(0, record.row);
+    account.run();
     progress.bind(0, record.row);
     progress.run();
     task.bind(0, record.row);
@@ -93,7 +101,7 @@ std::vector<std::int64_t> write_tasks(const Database& database,
   Statement insert_progress{
       database,
       "INSERT INTO progress VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14,"
-      " ?15, ?16, ?17)"};
+      " ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28)"};
   std::vector<std::int64_t> rows(plan.tasks.size());
   std::ranges::transform(plan.tasks, rows.begin(), &PlannedTask::row);
   std::int64_t row = database.integer("SELECT coalesce(max(id), 0) FROM task");
@@ -109,6 +117,7 @@ std::vector<std::int64_t> write_tasks(const Database& database,
       insert_progress.bind(0, row);
       insert_progress.bind(1, scheduler);
       bind_progress(insert_progress, 2, task.progress);
+      bind_account(insert_progress, 17, task.account);
       insert_progress.run();
     });
   }

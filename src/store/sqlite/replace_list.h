@@ -23,7 +23,7 @@ void remove_tasks(const Database& database, const std::vector<TaskRecord>& remov
 
 // Writes the tasks of the plan, in the name of that scheduler, and returns the row of each in the
 // order of the plan. The progress of a task that already has a row is written by `write_progress`.
-using WriteProgress = std::function<void(std::int64_t row, const TaskProgress& progress)>;
+using WriteProgress = std::function<void(const PlannedTask& task)>;
 [[nodiscard]] std::vector<std::int64_t> write_tasks(const Database& database,
                                                     const Plan& plan,
                                                     std::int64_t scheduler,

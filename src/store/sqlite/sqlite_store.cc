@@ -1,5 +1,6 @@
 #include "store/sqlite/sqlite_store.h"
 
+#include <algorithm>
 #include <optional>
 #include <set>
 #include <utility>
@@ -26,11 +27,12 @@ class SqliteStore : public Store {
     choose_durability();
     database_.migrate(state_format, version);
     ownership_.check();
-    update_.emplace(database_);
+    prepare_statements();
   }
 
   StoredState load() override {
     if (!update_) reconnect();
+    const Snapshot snapshot{database_};
     Schedulers schedulers{database_};
     StoredState stored{read_records(database_, schedulers, state_format.version()),
                        read_fence(database_)};
@@ -44,10 +46,9 @@ class SqliteStore : public Store {
     Transaction transaction{database_};
     const std::int64_t writer = add_scheduler(database_, scheduler, plan.fence);
     remove_tasks(database_, plan.removed);
-    auto rows =
-        write_tasks(database_, plan, writer, [&](std::int64_t row, const TaskProgress& progress) {
-          write_progress(row, progress, writer);
-        });
+    auto rows = write_tasks(database_, plan, writer, [&](const PlannedTask& task) {
+      write_progress(task.row, task.progress, writer, &task.account);
+    });
     auto named = std::exchange(named_, std::nullopt);  // unknown unless this succeeds
     forget_schedulers(database_, writer, named);
     transaction.commit();
@@ -64,7 +65,10 @@ class SqliteStore : public Store {
   void commit(std::span<const RowUpdate> updates) override {
     be_ready();
     Transaction transaction{database_};
-    for (const RowUpdate& update : updates) write_progress(update.row, update.progress, writer_);
+    for (const RowUpdate& update : updates) {
+      write_progress(update.row, update.progress, writer_, update.account);
+      for (const AccountStretch& closed : update.closed) insert_->run(update.row, closed);
+    }
     transaction.commit();
     failures_ = 0;
   }
@@ -74,6 +78,11 @@ class SqliteStore : public Store {
   void choose_durability() {
     database_.execute("PRAGMA journal_mode = WAL");
     database_.execute("PRAGMA synchronous = FULL");
+  }
+
+  void prepare_statements() {
+    insert_.emplace(database_);
+    update_.emplace(database_);
   }
 
   // Precedes every transaction, which counts as failed until it has succeeded.
@@ -88,6 +97,7 @@ class SqliteStore : public Store {
   // stays held meanwhile (RULES P6), because Ownership locks through descriptors of its own.
   void reconnect() {
     ownership_.forget_log();
+    insert_.reset();
     update_.reset();
     database_.reopen();
     if (database_.check_format(state_format) != state_format.version()) {
@@ -99,11 +109,14 @@ class SqliteStore : public Store {
     if (std::string newest = newest_scheduler(); !scheduler_.empty() && newest != scheduler_) {
       throw TaskListMismatchError(scheduler_, std::move(newest));
     }
-    update_.emplace(database_);
+    prepare_statements();
   }
 
-  void write_progress(std::int64_t row, const TaskProgress& progress, std::int64_t writer) {
-    if (!update_->run(row, progress, writer)) {
+  void write_progress(std::int64_t row,
+                      const TaskProgress& progress,
+                      std::int64_t writer,
+                      const Account* account) {
+    if (!update_->run(row, progress, writer, account)) {
       throw TaskListMismatchError(scheduler_, newest_scheduler());
     }
   }
@@ -122,7 +135,9 @@ class SqliteStore : public Store {
   Ownership ownership_;
   Database database_;
   std::optional<std::set<std::int64_t>> named_;  // schedulers that a record may name, if known
-  std::optional<ProgressUpdate> update_;         // empty if there is no connection
+  // Empty if there is no connection.
+  std::optional<ProgressUpdate> update_;
+  std::optional<StretchInsert> insert_;
   std::int64_t writer_ = 0;
   std::string scheduler_;  // the identifier of `writer_`
   int failures_ = 0;       // transactions that failed since one succeeded
@@ -139,8 +154,47 @@ std::vector<TaskRecord> read_sqlite_state(const std::string& path) {
   const Database database{path, Database::Access::read_only};
   const std::int64_t version = database.check_format(state_format);
   if (version == 0) return {};
+  const Snapshot snapshot{database};
   Schedulers schedulers{database};
   return read_records(database, schedulers, version);
+}
+
+void read_sqlite_accounts(const std::string& path,
+                          const std::function<void(std::vector<TaskRecord>& records)>& choose,
+                          const VisitAccount& visit) {
+  const Database database{path, Database::Access::read_only};
+  const std::int64_t version = database.check_format(state_format);
+  if (version == 0) return;
+  const Snapshot snapshot{database};
+  Schedulers schedulers{database};
+  auto records = read_records(database, schedulers, version);
+  const std::size_t all = records.size();
+  choose(records);
+  std::vector<AccountStretch> ended;  // of one record
+  if (records.size() < all) {
+    for (const TaskRecord& record : records) {
+      ended.clear();
+      read_stretches(
+          database, version, record.row, [&](std::int64_t, const AccountStretch& stretch) {
+            ended.push_back(stretch);
+          });
+      visit(record, ended);
+    }
+    return;
+  }
+  // All of them in one go.
+  std::ranges::sort(records, {}, &TaskRecord::row);
+  auto next = records.cbegin();
+  const auto visit_next = [&] {
+    visit(*next++, ended);
+    ended.clear();
+  };
+  read_stretches(
+      database, version, std::nullopt, [&](std::int64_t row, const AccountStretch& stretch) {
+        while (next != records.cend() && next->row < row) visit_next();
+        if (next != records.cend() && next->row == row) ended.push_back(stretch);
+      });
+  while (next != records.cend()) visit_next();
 }
 
 void check_sqlite_state(const std::string& path) {

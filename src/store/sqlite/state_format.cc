@@ -48,7 +48,39 @@ constexpr const char* from_version_1 = R"(
   UPDATE progress SET retries = max(attempt - 1, 0), fence = min(attempt, 1) WHERE attempt > 0;
 )";
 
-constexpr std::array steps{schema, from_version_1};
+// Version 2 had no accounts. The sums of the open stretch are in the record of the task, because
+// almost every start changes them. An account that has not begun has no account_from.
+constexpr const char* from_version_2 = R"(
+  ALTER TABLE progress ADD COLUMN account_from INTEGER;
+  ALTER TABLE progress ADD COLUMN account_number INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE progress ADD COLUMN pulses_run INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE progress ADD COLUMN pulses_running INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE progress ADD COLUMN pulses_down INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE progress ADD COLUMN pulses_asleep INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE progress ADD COLUMN pulses_limit INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE progress ADD COLUMN pulses_store INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE progress ADD COLUMN pulses_retry INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE progress ADD COLUMN pulses_orphan INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE progress ADD COLUMN pulses_recurred INTEGER NOT NULL DEFAULT 0;
+  CREATE TABLE account (
+    task INTEGER NOT NULL REFERENCES task (id),
+    number INTEGER NOT NULL,
+    begins INTEGER NOT NULL,
+    ends INTEGER NOT NULL,
+    pulses_run INTEGER NOT NULL,
+    pulses_running INTEGER NOT NULL,
+    pulses_down INTEGER NOT NULL,
+    pulses_asleep INTEGER NOT NULL,
+    pulses_limit INTEGER NOT NULL,
+    pulses_store INTEGER NOT NULL,
+    pulses_retry INTEGER NOT NULL,
+    pulses_orphan INTEGER NOT NULL,
+    pulses_recurred INTEGER NOT NULL,
+    PRIMARY KEY (task, number)
+  ) WITHOUT ROWID;
+)";
+
+constexpr std::array steps{schema, from_version_1, from_version_2};
 
 }  // namespace
 

@@ -13,20 +13,33 @@
 namespace dutiful {
 namespace {
 
-// Selects the records from a row on. Reads a state of version 1 as if it were of the newest. `cron`
-// is "NULL" if the expression is too long to be read.
+// Selects the records from a row on. Reads a state of an earlier version as if it were of the
+// newest. `cron` is "NULL" if the expression is too long to be read.
 std::string select_records(const char* cron, std::int64_t version) {
   return std::string{"SELECT task.id, name, "} + cron + R"(, retry_delay_ms, progress.task,
          scheduler, state, boot_pending, orphan_pending, attempt, pulse, first_coming, served_until, last_attempt,
          last_success, last_failure, pending_retry_until, )" +
          (version == 1 ? "max(attempt - 1, 0), min(attempt, 1), 0, NULL"
                        : "retries, fence, recurrence, recurs_until") +
+         (version <= 2 ? ", NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0"
+                       : ", account_from, account_number, pulses_run, pulses_running, pulses_down, "
+                         "pulses_asleep, pulses_limit, pulses_store, pulses_retry, pulses_orphan, "
+                         "pulses_recurred") +
          R"( FROM task LEFT JOIN progress ON progress.task = task.id
          WHERE task.id >= ?1 ORDER BY task.id)";
 }
 
 // No registered name or expression is longer (RULES E), and no identifier is.
 constexpr std::size_t text_size_max = std::max(task_name_max, cron_text_max);
+
+std::string update_sql(const char* account) {
+  return std::string{R"(
+      UPDATE progress SET scheduler = ?16, state = ?1, boot_pending = ?2, orphan_pending = ?3,
+        attempt = ?4, pulse = ?5, first_coming = ?6, served_until = ?7, last_attempt = ?8,
+        last_success = ?9, last_failure = ?10, pending_retry_until = ?11, retries = ?12,
+        fence = ?13, recurrence = ?14, recurs_until = ?15)"} +
+         account + " WHERE task = ?17";
+}
 
 [[noreturn]] void refuse_as_too_long(const char* field, const std::string& task = {}) {
   throw TaskInvalidValueError(
@@ -36,8 +49,9 @@ constexpr std::size_t text_size_max = std::max(task_name_max, cron_text_max);
 // So far below the largest number that no state ever reaches it.
 constexpr std::int64_t fence_max = std::int64_t{1} << 62U;
 
-// The number of fields of a progress.
+// The number of fields of a progress, and of an account.
 constexpr int progress_columns = 15;
+constexpr int account_columns = 11;
 
 void bind_instant(Statement& statement, int parameter, Instant instant) {
   if (instant == no_instant) {
@@ -115,6 +129,25 @@ TaskProgress read_progress(RowReader& reader) {
   return progress;
 }
 
+// So far below the largest number that sums of sums do not overflow.
+constexpr std::int64_t pulses_max = std::int64_t{1} << 48U;
+
+void read_sums(RowReader& reader, Account& account) {
+  PulseFates::for_each(account.fates, [&](const char* /*name*/, std::int64_t& pulses) {
+    pulses = reader.integer_between("pulses", 0, pulses_max);
+  });
+  account.recurred = reader.integer_between("pulses", 0, pulses_max);
+}
+
+Account read_account(RowReader& reader) {
+  Account account;
+  account.from = reader.optional_instant("accountFrom");
+  if (account.from != no_instant) check_instant(account.from, "accountFrom", reader.task());
+  account.number = reader.integer_between("accountNumber", 0, pulses_max);
+  read_sums(reader, account);
+  return account;
+}
+
 TaskRecord read_record(const Statement& row, Schedulers& schedulers) {
   TaskRecord record;
   record.row = row.integer(0);
@@ -138,6 +171,7 @@ TaskRecord read_record(const Statement& row, Schedulers& schedulers) {
   record.scheduler =
       schedulers.identifier(reader.integer("schedulerIdentifier"), record.config.name);
   record.progress = read_progress(reader);
+  record.account = read_account(reader);
   return record;
 }
 
@@ -194,20 +228,80 @@ void bind_progress(Statement& statement, int parameter, const TaskProgress& prog
   bind_instant(statement, parameter++, progress.recurs_until);
 }
 
-ProgressUpdate::ProgressUpdate(const Database& database)
-    : database_(&database), update_(database, R"(
-      UPDATE progress SET scheduler = ?16, state = ?1, boot_pending = ?2, orphan_pending = ?3,
-        attempt = ?4, pulse = ?5, first_coming = ?6, served_until = ?7, last_attempt = ?8,
-        last_success = ?9, last_failure = ?10, pending_retry_until = ?11, retries = ?12,
-        fence = ?13, recurrence = ?14, recurs_until = ?15
-      WHERE task = ?17)") {}
+void bind_account(Statement& statement, int parameter, const Account& account) {
+  bind_instant(statement, parameter++, account.from);
+  statement.bind(parameter++, account.number);
+  PulseFates::for_each(account.fates, [&](const char* /*name*/, std::int64_t pulses) {
+    statement.bind(parameter++, pulses);
+  });
+  statement.bind(parameter++, account.recurred);
+}
 
-bool ProgressUpdate::run(std::int64_t row, const TaskProgress& progress, std::int64_t scheduler) {
-  bind_progress(update_, 0, progress);
-  update_.bind(progress_columns, scheduler);
-  update_.bind(progress_columns + 1, row);
-  update_.run();
+ProgressUpdate::ProgressUpdate(const Database& database)
+    : database_(&database),
+      update_(database, update_sql("")),
+      update_with_account_(database, update_sql(R"(, account_from = ?18, account_number = ?19,
+        pulses_run = ?20, pulses_running = ?21, pulses_down = ?22, pulses_asleep = ?23,
+        pulses_limit = ?24, pulses_store = ?25, pulses_retry = ?26, pulses_orphan = ?27,
+        pulses_recurred = ?28)")) {}
+
+bool ProgressUpdate::run(std::int64_t row,
+                         const TaskProgress& progress,
+                         std::int64_t scheduler,
+                         const Account* account) {
+  Statement& update = account == nullptr ? update_ : update_with_account_;
+  bind_progress(update, 0, progress);
+  update.bind(progress_columns, scheduler);
+  update.bind(progress_columns + 1, row);
+  if (account != nullptr) bind_account(update, progress_columns + 2, *account);
+  update.run();
   return database_->changes() == 1;
+}
+
+StretchInsert::StretchInsert(const Database& database)
+    : insert_(database,
+              "INSERT OR REPLACE INTO account VALUES"
+              " (?1, ?3, ?2, ?13, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)"),
+      forget_(database, "DELETE FROM account WHERE task = ? AND number = ?") {}
+
+void StretchInsert::run(std::int64_t row, const AccountStretch& stretch) {
+  insert_.bind(0, row);
+  bind_account(insert_, 1, stretch.sums);
+  insert_.bind(1 + account_columns, stretch.until.time_since_epoch().count());
+  insert_.run();
+  if (stretch.sums.number < stretches_kept) return;
+  forget_.bind(0, row);
+  forget_.bind(1, stretch.sums.number - stretches_kept);
+  forget_.run();
+}
+
+void read_stretches(const Database& database,
+                    std::int64_t version,
+                    std::optional<std::int64_t> row,
+                    const VisitStretch& visit) {
+  if (version <= 2) return;
+  Statement select{database,
+                   std::string{"SELECT task, begins, number, pulses_run, pulses_running, "
+                               "pulses_down, pulses_asleep, pulses_limit, pulses_store, "
+                               "pulses_retry, pulses_orphan, pulses_recurred, ends FROM account"} +
+                       (row ? " WHERE task = ?1" : "") + " ORDER BY task, number"};
+  if (row) select.bind(0, *row);
+  const std::string no_task;
+  std::optional<std::pair<std::int64_t, std::int64_t>> previous;
+  while (select.step()) {
+    RowReader reader{select, 0, no_task};
+    const std::int64_t task = reader.integer("task");
+    AccountStretch stretch;
+    stretch.sums = read_account(reader);
+    stretch.until = Instant{Duration{reader.integer("ends")}};
+    check_instant(stretch.sums.from, "begins", no_task);
+    check_instant(stretch.until, "ends", no_task);
+    // The pages of a damaged file may form a cycle.
+    const std::pair place{task, stretch.sums.number};
+    if (previous && place <= *previous) database.refuse_as_damaged();
+    previous = place;
+    visit(task, stretch);
+  }
 }
 
 Schedulers::Schedulers(const Database& database)
@@ -237,7 +331,6 @@ std::set<std::int64_t> Schedulers::numbers() const {
 std::vector<TaskRecord> read_records(const Database& database,
                                      Schedulers& schedulers,
                                      std::int64_t version) {
-  const Snapshot snapshot{database};
   std::vector<TaskRecord> records;
   records.reserve(records_expected(database));
   using Row = std::numeric_limits<std::int64_t>;
