@@ -74,7 +74,8 @@ double bare_insert(const std::string& path, const std::vector<TaskConfig>& sorte
     const Query task = prepare(connection, "INSERT INTO task VALUES (?, ?, ?, ?)");
     const Query progress =
         prepare(connection,
-                "INSERT INTO progress VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+                "INSERT INTO progress VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,"
+                " NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)");  // its account has not begun
     execute(connection, "BEGIN IMMEDIATE");
     std::int64_t row = 0;
     for (const TaskConfig& config : sorted) {

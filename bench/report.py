@@ -103,6 +103,19 @@ SECTIONS = [
      " tasks are due every minute. Measured with a sink, whose events contain the number of missed pulses, and"
      " without one. The zone is America/New_York."),
     ("Idle", "idle.", "An hour in which nothing is due, compared with matching every expression each minute."),
+    ("Answers", "observe.answer.", "One client asks a live daemon over the loopback, 40 times. Every task has run. At"
+     " most 1,000 tasks have series in a scrape. `/metrics` has its limit with 1,000 tasks, and `/api/v1/tasks` with"
+     " 10,000."),
+    ("Lateness beside clients", "observe.lateness.", "Two daemons with the same tasks, which fail and are retried"
+     " after delays that differ. In each round the load is on one of them, in the order A B B A. `own` are the tasks"
+     " of the loaded daemon, `other` those of the other one in the same seconds, `quiet` those of both without a"
+     " load. `start` is the instant that the daemon logs, in whole milliseconds; `command` is the clock that the"
+     " command reads. `clients`: ten clients that ask for everything. `storm`: silent, unfinished and huge requests,"
+     " and clients that never read. The limit is for the ratios of own to other."),
+    ("Status", "status", "`status.writes`: the loop's share of the work of status() is to show what a step changes,"
+     " here 4,096 starts, while a reader takes snapshots; `busy` is the time of the processor, which other work on"
+     " the machine does not change. `status`: how late a task starts while a thread takes snapshots of its scheduler,"
+     " and while that thread takes those of another scheduler."),
     ("Theory", "simulate.", "A year of tasks that run every minute, in virtual time, judged during the simulation."),
     ("Verify", "verify", "`dutiful verify` on a trace, and its peak memory."),
     ("Peers", "peer.", "`peer.burst`: empty callbacks without a store, all due at one instant. The libraries are"

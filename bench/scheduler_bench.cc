@@ -23,6 +23,7 @@ int main(int argc, char** argv) {
       {"naive_scan", bench::naive_scan},
       {"recovery", bench::recovery},
       {"simulated_year", bench::simulated_year},
+      {"status", bench::status},
       {"stop", bench::stop_running},
   };
   const auto number = [&](int argument) { return std::strtoul(argv[argument], nullptr, 10); };

@@ -15,6 +15,7 @@ void lateness_sqlite(std::size_t tasks);
 void memory(std::size_t tasks);
 void idle(std::size_t tasks);
 void naive_scan(std::size_t tasks);
+void status(std::size_t tasks);
 void stop_running(std::size_t tasks);
 void recovery(std::size_t tasks);
 void downtime(std::size_t tasks);
