@@ -30,6 +30,16 @@ void check_tasks(const TaskFile& file) {
     require(task.time_limit >= Duration::zero(), "limits are not negative");
     for (const std::string& argument : task.command.arguments)
       require(argument.find('\0') == std::string::npos, "arguments end where they end");
+    const Notifications& notifications = task.notifications;
+    for (const auto* arguments :
+         {&notifications.on_failure, &notifications.on_recovery, &notifications.on_success}) {
+      require(arguments->empty() || !arguments->front().empty(), "notifications have a program");
+      for (const std::string& argument : *arguments)
+        require(argument.find('\0') == std::string::npos, "arguments end where they end");
+    }
+    require(!notifications.after ||
+                (*notifications.after >= 1 && *notifications.after <= notify_after_max),
+            "notify_after is a number of failures");
     for (const auto& [name, value] : task.command.environment)
       require(!name.empty() && name.find('=') == std::string::npos, "variables have names");
   }
