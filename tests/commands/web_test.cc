@@ -424,9 +424,9 @@ TEST_F(DutifulWeb, keeps_the_locks_of_the_state_while_it_is_read) {
   // meanwhile.
   const auto locks = [&] {
     std::multiset<std::string> found;
-    const auto files = "/proc/" + std::to_string(daemon.id()) + "/fdinfo";
-    for (const auto& file : std::filesystem::directory_iterator{files}) {
-      std::ifstream info{file.path()};
+    const auto descriptors = "/proc/" + std::to_string(daemon.id()) + "/fdinfo";
+    for (const auto& descriptor : std::filesystem::directory_iterator{descriptors}) {
+      std::ifstream info{descriptor.path()};
       for (std::string line; std::getline(info, line);) {
         if (line.find(':' + std::to_string(status.st_ino) + ' ') == std::string::npos) continue;
         found.insert(line.substr(line.find(": ")));
