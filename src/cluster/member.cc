@@ -376,6 +376,7 @@ void Member::finish_stop(Stopped how) {
   decided_ = {};
   posted_.clear();
   work_ = Work::none;
+  links_ = {};  // nothing that is still on its way concerns it
   time_ = {};
   view_ = {};
   tasks_ = Tasks{options_.calendar, options_.max_concurrent};

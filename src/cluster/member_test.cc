@@ -146,5 +146,21 @@ TEST_F(MemberTest, takes_no_answer_that_was_for_the_member_that_it_was) {
   EXPECT_NE(member.id(), before);
 }
 
+// I5: a member that has stopped does not take the answer to its last renewal for its death, and
+// join again.
+TEST_F(MemberTest, takes_no_answer_after_it_has_stopped) {
+  member.answered(Channel::work, taken(), now);
+  EXPECT_TRUE(has_sent<Renew>());
+  member.answered(Channel::work, Committed{.clock = minute, .refused = {0}}, now);
+  member.stop(now);
+  EXPECT_TRUE(has_sent<Leave>());
+  member.answered(Channel::work, Done{}, now);
+  EXPECT_TRUE(has<Stopped>());
+
+  member.answered(Channel::renewals, Dead{}, now);
+  member.wake(now + 1min);
+  EXPECT_TRUE(member.take_effects().empty());
+}
+
 }  // namespace
 }  // namespace dutiful::cluster
