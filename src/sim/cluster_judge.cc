@@ -100,7 +100,16 @@ void ClusterJudge::clock_steps(Duration length) {
 void ClusterJudge::transactions_lost(Duration down) {
   runs_differ_until_ = std::max(runs_differ_until_, now_ + down + scenario_.lease + 1s);
   records_differ_until_ = std::max(records_differ_until_, now_ + down + 4 * scenario_.lease + 5min);
-  recorded_runs_.clear();
+  // A run that the database does not know any more is over as soon as its member has noticed.
+  std::erase_if(recorded_runs_, [this](const auto& recorded) {
+    const auto& [run, member] = recorded;
+    const auto record = database_.records().find(run.task);
+    const bool is_known = record != database_.records().end() &&
+                          record->second.progress.state == TaskState::running &&
+                          record->second.progress.fence == run.fence;
+    if (!is_known) tell(RunInterrupted{.task = run.task, .fence = run.fence}, member);
+    return !is_known;
+  });
   version_ = database_.version();
   for (Generation& generation : called_at_) {
     generation = std::min(generation, database_.generation());
