@@ -72,7 +72,8 @@ Round make_tables(const Setup& setup) {
   Round look;
   look.commands.push_back({"BEGIN"});
   look.commands.push_back({"SELECT pg_advisory_xact_lock($1)", Parameters{}.add(making_lock)});
-  look.commands.push_back({"SELECT to_regnamespace('dutiful') IS NOT NULL"});
+  // Not to_regnamespace(), which may remember what it answered before the lock was free.
+  look.commands.push_back({"SELECT EXISTS (SELECT FROM pg_namespace WHERE nspname = 'dutiful')"});
   look.then = [setup](const Results& results) -> Outcome {
     Round make;
     if (!results[2].boolean(0, 0)) {

@@ -22,6 +22,7 @@ inline Calendar utc_calendar() {
 inline postgres::Options options_of(const std::string& database) {
   return {.address = PostgresServer::instance().address(database),
           .calendar = utc_calendar(),
+          .lease = std::chrono::minutes{5},  // so that no timeout strikes on a busy machine
           .shards = 4};
 }
 
@@ -32,12 +33,17 @@ class MemberInTest {
   explicit MemberInTest(postgres::Options options)
       : connections_(std::make_unique<postgres::Connections>(std::move(options))) {}
 
+  // Does what can be done without waiting.
+  void advance() {
+    for (Connections::Happening& happening : connections_->take()) {
+      happened_.push_back(std::move(happening));
+    }
+  }
+
   // Waits for what happens next.
   Connections::Happening next() {
     while (happened_.empty()) {
-      for (Connections::Happening& happening : connections_->take()) {
-        happened_.push_back(std::move(happening));
-      }
+      advance();
       if (!happened_.empty()) break;
       std::vector<pollfd> waiting;
       connections_->add_to(waiting);
