@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <utility>
 
 #include <libpq-fe.h>
 
@@ -43,12 +42,12 @@ Address Address::parse(const std::string& text) {
   return address;
 }
 
-void Address::set_default(const std::string& keyword, std::string value) {
-  settings_.try_emplace(keyword, std::move(value));
+void Address::set_default(const std::string& keyword, const std::string& value) {
+  settings_.try_emplace(keyword, value);
 }
 
-void Address::set(const std::string& keyword, std::string value) {
-  settings_.insert_or_assign(keyword, std::move(value));
+void Address::set(const std::string& keyword, const std::string& value) {
+  settings_.insert_or_assign(keyword, value);
 }
 
 void Address::set_timeouts(const Timeouts& timeouts) {

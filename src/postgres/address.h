@@ -3,7 +3,6 @@
 
 #include <map>
 #include <string>
-#include <string_view>
 
 #include <dutiful/time.h>
 
@@ -29,9 +28,9 @@ class Address {
   static Address parse(const std::string& text);
 
   // What is not given in the text.
-  void set_default(const std::string& keyword, std::string value);
+  void set_default(const std::string& keyword, const std::string& value);
   void set_timeouts(const Timeouts& timeouts);
-  void set(const std::string& keyword, std::string value);
+  void set(const std::string& keyword, const std::string& value);
 
   [[nodiscard]] std::string get(const std::string& keyword) const;
   [[nodiscard]] const std::map<std::string, std::string>& settings() const { return settings_; }

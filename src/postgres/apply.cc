@@ -138,6 +138,7 @@ Round make_round(const Apply& apply, const Context& context) {
       return {give_up(apply.member, context)};
     }
     std::vector<Record> before;
+    before.reserve(static_cast<std::size_t>(results[4].rows()));
     for (int row = 0; row < results[4].rows(); ++row) {
       before.push_back(read_record(results[4], row, 0));
     }

@@ -28,7 +28,7 @@ Array& Array::add(Instant instant) {
 Array& Array::add_bytes(std::string_view bytes) {
   constexpr std::string_view digits = "0123456789abcdef";
   std::string& text = next();
-  text += "\"\\\\x";
+  text += R"("\\x)";
   for (const char byte : bytes) {
     text += digits[static_cast<unsigned char>(byte) >> 4U];
     text += digits[static_cast<unsigned char>(byte) & 0xfU];

@@ -93,8 +93,8 @@ std::string select_records(const std::string& columns, const std::string& from) 
   // If the journal knows the task, then also values that are null come from there.
   std::string progress;
   for (const Column& column : progress_columns) {
-    const std::string name = column.name;
-    progress += ", CASE WHEN n.task IS NULL THEN t." + name + " ELSE n." + name + " END";
+    progress.append(", CASE WHEN n.task IS NULL THEN t.").append(column.name);
+    progress.append(" ELSE n.").append(column.name).append(" END");
   }
   const std::string tail = std::string{journal_tail};
   return "SELECT " + columns +

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "postgres/blocked.h"
 #include "postgres/member_in_test.h"
 #include "postgres/plain_client.h"
 
@@ -134,11 +135,7 @@ TEST_F(Postgres, late_request_of_a_broken_connection_is_refused) {
   // The commit waits at a lock in the server, while the member gives its connection up.
   owner.run("BEGIN; SELECT FROM dutiful.shard WHERE id = 2 FOR UPDATE");
   early.connections().send(Channel::work, start(taken, 2));
-  PlainClient watcher{PostgresServer::instance().address(database)};
-  while (watcher.value("SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
-                       " AND datname = current_database()") == "0") {
-    early.advance();
-  }
+  await_blocked(early, database);
 
   // The connection that is made anew takes the shard first.
   owner.run("UPDATE dutiful.shard SET epoch = epoch + 1 WHERE id = 2");
@@ -155,11 +152,8 @@ TEST_F(Postgres, terminated_backend_disconnects_and_its_shards_are_taken_anew) {
   const cluster::Taken taken = apply(member);
   owner.run("BEGIN; SELECT FROM dutiful.shard WHERE id = 2 FOR UPDATE");
   member.connections().send(Channel::work, start(taken, 2));
+  await_blocked(member, database);
   PlainClient killer{PostgresServer::instance().address(database)};
-  while (killer.value("SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
-                      " AND datname = current_database()") == "0") {
-    member.advance();
-  }
   killer.run(
       "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
       " WHERE application_name = 'dutiful' AND datname = current_database()");
