@@ -1,6 +1,7 @@
 #include "postgres/connections.h"
 
 #include <exception>
+#include <type_traits>
 #include <utility>
 
 #include <poll.h>
@@ -27,6 +28,17 @@ std::string Connections::named(const std::string& why) const {
 
 void Connections::connect(Channel channel) {
   link(channel) = {};
+  std::erase_if(happened_, [channel](const Happening& happening) {
+    return std::visit(
+        [channel]<typename What>(const What& what) {
+          if constexpr (std::is_same_v<What, Notified>) {
+            return false;
+          } else {
+            return what.channel == channel;
+          }
+        },
+        happening);
+  });
   Address address = address_;
   address.set_timeouts(timeouts_of(channel, options_.lease));
   try {
@@ -55,6 +67,7 @@ void Connections::set_up(Channel channel) {
 }
 
 void Connections::send(Channel channel, cluster::Request request) {
+  if (!link(channel).session) return;  // it is lost, which is yet to be taken
   const Context context{.shards = link(channel).shards,
                         .clock = options_.clock ? std::optional{options_.clock()} : std::nullopt,
                         .calendar = &options_.calendar,
@@ -65,18 +78,24 @@ void Connections::send(Channel channel, cluster::Request request) {
       std::visit([&](const auto& asked) { return make_round(asked, context); }, request));
 }
 
+// One at a time: what the driver does about it may be to make a new connection, and then it must
+// not hear any more of the one before.
 std::vector<cluster::Connections::Happening> Connections::take() {
   bell_.take();
-  std::vector<Happening> happened = std::exchange(happened_, {});
-  for (const Channel channel : {Channel::renewals, Channel::work}) advance(channel, happened);
+  for (const Channel channel : {Channel::renewals, Channel::work}) advance(channel);
+  std::vector<Happening> happened;
+  if (happened_.empty()) return happened;
+  happened.push_back(std::move(happened_.front()));
+  happened_.pop_front();
+  if (!happened_.empty()) bell_.ring();
   return happened;
 }
 
-void Connections::advance(Channel channel, std::vector<Happening>& happened) {
+void Connections::advance(Channel channel) {
   Link& self = link(channel);
   const auto disconnect = [&](const std::string& why) {
     self = {};
-    happened.emplace_back(Disconnected{channel, named(why)});
+    happened_.emplace_back(Disconnected{channel, named(why)});
   };
   if (self.resolver && self.resolver->is_done()) {
     auto resolved = self.resolver->take();
@@ -93,12 +112,13 @@ void Connections::advance(Channel channel, std::vector<Happening>& happened) {
     } else if (auto* refused = std::get_if<Session::Refused>(&event)) {
       return disconnect(refused->why);
     } else if (std::holds_alternative<Session::Notified>(event)) {
-      happened.emplace_back(Notified{});
+      happened_.emplace_back(Notified{});
     } else if (auto& finished = std::get<Session::Finished>(event); self.is_ready) {
-      happened.emplace_back(Answered{channel, std::move(finished.answer), std::move(finished.why)});
+      happened_.emplace_back(
+          Answered{channel, std::move(finished.answer), std::move(finished.why)});
     } else if (std::holds_alternative<cluster::Done>(finished.answer)) {
       self.is_ready = true;
-      happened.emplace_back(Connected{channel});
+      happened_.emplace_back(Connected{channel});
     } else {
       return disconnect(finished.why);
     }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -58,7 +59,7 @@ class Connections final : public cluster::Connections {
 
   void open(cluster::Channel channel, Address address);
   void set_up(cluster::Channel channel);
-  void advance(cluster::Channel channel, std::vector<Happening>& happened);
+  void advance(cluster::Channel channel);
   [[nodiscard]] std::string named(const std::string& why) const;
   [[nodiscard]] Link& link(cluster::Channel channel) {
     return links_[static_cast<std::size_t>(channel)];
@@ -66,9 +67,9 @@ class Connections final : public cluster::Connections {
 
   Options options_;
   Address address_;
-  std::array<Link, 2> links_;        // by channel
-  std::vector<Happening> happened_;  // before take() was called
-  Bell bell_;                        // rings while there are some
+  std::array<Link, 2> links_;       // by channel
+  std::deque<Happening> happened_;  // and was not taken yet
+  Bell bell_;                       // rings while there is some
 };
 
 }  // namespace dutiful::postgres

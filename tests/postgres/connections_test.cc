@@ -185,6 +185,23 @@ TEST_F(Postgres, idle_connection_that_breaks_is_noticed) {
   (void)member.await<Happened::Disconnected>();
 }
 
+// The member has not heard yet that the connection is lost.
+TEST_F(Postgres, request_on_a_lost_connection_has_no_answer) {
+  MemberInTest member{options_of(database)};
+  member.connect(Channel::renewals);
+  member.connect(Channel::work);
+  owner.run(
+      "SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity"
+      " WHERE application_name = 'dutiful' AND datname = current_database()");
+  EXPECT_EQ(member.await<Happened::Disconnected>().channel, Channel::renewals);
+
+  member.connections().send(Channel::work, cluster::Join{self, lease});
+  member.connections().connect(Channel::renewals);
+
+  EXPECT_EQ(member.await<Happened::Disconnected>().channel, Channel::work);
+  EXPECT_EQ(member.await<Happened::Connected>().channel, Channel::renewals);
+}
+
 TEST_F(Postgres, new_connection_takes_the_place_of_one_that_waits) {
   MemberInTest member{options_of(database)};
   member.connect(Channel::work);

@@ -17,7 +17,7 @@ using cluster::BootTime;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-class Members : public testing::Test {
+class RealMembers : public testing::Test {
  protected:
   static constexpr int tasks = 12;
 
@@ -93,7 +93,7 @@ class Members : public testing::Test {
 };
 
 // N2, N7: they share the tasks, and a pulse is served once.
-TEST_F(Members, share_the_tasks_and_hand_them_over_when_they_stop) {
+TEST_F(RealMembers, share_the_tasks_and_hand_them_over_when_they_stop) {
   begin(3);
   ASSERT_TRUE(drive_until([&] {
     return std::ranges::all_of(members, [](const auto& m) { return m->is_initialized(); });
@@ -123,7 +123,7 @@ TEST_F(Members, share_the_tasks_and_hand_them_over_when_they_stop) {
 }
 
 // N5, N6: a member that stands still for longer than its lease is replaced, and comes back.
-TEST_F(Members, replace_one_that_stands_still_and_take_it_back) {
+TEST_F(RealMembers, replace_one_that_stands_still_and_take_it_back) {
   begin(2);
   ASSERT_TRUE(drive_through_a_pulse());
 
@@ -136,7 +136,7 @@ TEST_F(Members, replace_one_that_stands_still_and_take_it_back) {
 }
 
 // N4, N10: broken connections cost time, and nothing else.
-TEST_F(Members, survive_broken_connections) {
+TEST_F(RealMembers, survive_broken_connections) {
   begin(2);
   ASSERT_TRUE(drive_through_a_pulse());
   std::mt19937 random{1};
