@@ -1,6 +1,7 @@
 #include "postgres/address.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <memory>
 
 #include <libpq-fe.h>
@@ -31,6 +32,11 @@ Address Address::parse(const std::string& text) {
   Address address;
   for (const PQconninfoOption* option = options.get(); option->keyword != nullptr; ++option) {
     if (option->val != nullptr) address.settings_.emplace(option->keyword, option->val);
+  }
+  // libpq would resolve the name in this variable itself, and wait.
+  const char* const host = std::getenv("PGHOST");
+  if (host != nullptr && address.get("hostaddr").empty() && address.get("service").empty()) {
+    address.set_default("host", host);
   }
   address.set_default("application_name", "dutiful");
   address.set_default("client_encoding", "UTF8");
