@@ -207,7 +207,9 @@ struct Committed {
   std::vector<ShardId> refused{};
 };
 // Answers Release, Post and Leave.
-struct Done {};
+struct Done {
+  Instant clock{};  // the database's; what was posted counts from here
+};
 
 using Answer = std::variant<Dead, Failed, Looked, Taken, Committed, Done>;
 

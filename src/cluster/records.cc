@@ -57,14 +57,16 @@ std::vector<Record> replace_list(std::vector<TaskConfig> list,
       }
     }
     if (record.registered) {
-      stored.records.push_back({.config = record.config, .progress = record.progress});
+      stored.records.push_back(
+          {.config = record.config, .progress = record.progress, .account = record.account});
     }
   }
 
   Plan plan = make_plan(std::move(list), std::move(stored), now, calendar, override, Runs::go_on);
   std::vector<Record> next;
   for (PlannedTask& task : plan.tasks) {
-    next.push_back({.config = std::move(task.config), .progress = task.progress});
+    next.push_back(
+        {.config = std::move(task.config), .progress = task.progress, .account = task.account});
   }
   for (Record& run : running) {
     const auto name = [](const Record& record) -> const std::string& { return record.config.name; };

@@ -67,13 +67,13 @@ Answer VirtualDatabase::run(const Take& take, const Execution& execution) {
   return taken;
 }
 
-Answer VirtualDatabase::run(const Release& release, const Execution& /*execution*/) {
+Answer VirtualDatabase::run(const Release& release, const Execution& execution) {
   for (const Take::Shard& freed : release.shards) {
     ShardRow& shard = shards_[freed.id];
     if (shard.epoch == freed.epoch) shard = {MemberId::none, shard.epoch + 1};
   }
   notifies_ = true;
-  return Done{};
+  return Done{execution.clock};
 }
 
 Answer VirtualDatabase::run(const Commit& commit, const Execution& execution) {
@@ -128,7 +128,7 @@ Answer VirtualDatabase::run(const Post& post, const Execution& execution) {
     }
   }
   notifies_ = true;
-  return Done{};
+  return Done{execution.clock};
 }
 
 Answer VirtualDatabase::run(const Apply& apply, const Execution& execution) {
@@ -174,7 +174,7 @@ Answer VirtualDatabase::run(const Leave& leave, const Execution& execution) {
   if (!seen.runs.empty()) return Looked{std::move(seen)};
   members_.erase(leave.member);
   execution.observer.member_left(leave.member);
-  return Done{};
+  return Done{execution.clock};
 }
 
 void VirtualDatabase::remove(MemberId member) {
