@@ -63,7 +63,8 @@ class RealMembers : public testing::Test {
         next = std::min(next, member->next_wake());
         member->add_to(waiting);
       }
-      const auto timeout = std::max<Duration>(next - boot_now(), Duration{0});
+      const BootTime now = boot_now();
+      const Duration timeout = now < next ? next - now : Duration{0};
       poll(waiting.data(), waiting.size(), static_cast<int>(timeout.count()));
     }
     return true;
