@@ -4,6 +4,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <csignal>
+#include <fstream>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -170,7 +171,9 @@ TEST_F(BesideCommands, end_when_all_end) {
   const std::string fifo = directory.file("fifo");
   ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
   const auto end = start("echo up > " + fifo + "; sleep 1000");
-  close(open(fifo.c_str(), O_RDONLY | O_CLOEXEC));  // it runs
+  std::string line;
+  std::getline(std::ifstream{fifo}, line);  // it runs, and is done with the pipe
+  ASSERT_EQ(line, "up");
   EXPECT_TRUE(commands.are_any());
   commands.end_all();
   EXPECT_THAT(end->wait(), StartsWith("terminated with the daemon: "));
