@@ -262,6 +262,7 @@ void Member::answered_work(Answer& answer, BootTime now) {
 void Member::look(View view, Channel channel, BootTime sent, BootTime now) {
   time_.sync(view.clock, sent, now);
   if (channel == Channel::work) {
+    if (view.renewals < view_.renewals) return;
     work_view_ = view.renewals;
   } else if (work_view_ && view.renewals <= *work_view_) {
     return;

@@ -146,6 +146,33 @@ TEST_F(MemberTest, takes_no_answer_that_was_for_the_member_that_it_was) {
   EXPECT_NE(member.id(), before);
 }
 
+// N6: what it saw last may have been asked for on one connection, and arrive before an older view
+// on the other. Here it shows that another member accepts no shards any more.
+TEST_F(MemberTest, keeps_the_newer_of_two_views_that_arrive_in_the_wrong_order) {
+  const MemberId self = member.id();
+  const auto seen = [&](bool other_accepts, std::vector<ShardRow> shards) {
+    View shown = view_of_list();
+    shown.members.push_back({.id = MemberId{99}, .lease = lease_default, .accepts = other_accepts});
+    shown.shards = std::move(shards);
+    return shown;
+  };
+  Taken all{.view = view_of_list(false), .shards = {{0, 1}, {1, 1}, {2, 1}}};
+  all.view.shards.assign(3, {self, 1});
+  member.answered(Channel::work, all, now);
+  EXPECT_TRUE(has_sent<Renew>());
+  // The other has taken two of the shards, and let them go. One of them is the other's share.
+  answer_renewal(seen(true, {{self, 1}, {MemberId::none, 3}, {MemberId::none, 3}}));
+  EXPECT_TRUE(has_sent<Take>());
+  const Taken older{.view = seen(true, {{self, 1}, {self, 4}, {MemberId::none, 3}}),
+                    .shards = {{1, 4}}};
+
+  renew();
+  answer_renewal(seen(false, {{self, 1}, {self, 4}, {MemberId::none, 3}}));
+  EXPECT_FALSE(has_sent<Take>());
+  member.answered(Channel::work, older, now);
+  EXPECT_TRUE(has_sent<Take>());
+}
+
 // I5: a member that has stopped does not take the answer to its last renewal for its death, and
 // join again.
 TEST_F(MemberTest, takes_no_answer_after_it_has_stopped) {
