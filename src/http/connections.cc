@@ -51,6 +51,7 @@ Connections::Added Connections::add(Connection connection, Time now) {
     }
     added.network_ = std::move(network);
   }
+  if (has_ended_) added.is_shut_down_ = true;
   if (added.is_shut_down_) {
     shut_down(added.descriptor);
   } else {
@@ -66,6 +67,7 @@ void Connections::remove(Connection* connection) noexcept {
     if (--network->second == 0) networks_.erase(network);
   }
   std::erase_if(connections_, [&](const Connection& one) { return &one == connection; });
+  removed_.notify_all();
 }
 
 void Connections::begin_request(Connection& connection) noexcept {
@@ -103,6 +105,20 @@ std::optional<Connections::Time> Connections::shut_down_expired(Time now) noexce
     }
   }
   return next_;
+}
+
+void Connections::end(std::chrono::milliseconds patience) noexcept {
+  const Time until = std::chrono::steady_clock::now() + patience;
+  Lock lock{mutex_};
+  has_ended_ = true;
+  for (Connection& connection : connections_) {
+    shut_down(connection.descriptor);
+    connection.is_shut_down_ = true;
+    connection.deadline_.reset();
+  }
+  while (!connections_.empty() && std::chrono::steady_clock::now() < until) {
+    removed_.wait_until(lock, until);
+  }
 }
 
 bool Connections::is_next(Time deadline) noexcept {

@@ -77,6 +77,9 @@ class Connections {
   void clear_deadline(Connection& connection) noexcept;
   // Shuts down the connections whose deadline has passed. Returns the next deadline.
   std::optional<Time> shut_down_expired(Time now) noexcept;
+  // Shuts down all connections, and waits until they are removed, but not for longer than that. One
+  // that is added later is refused.
+  void end(std::chrono::milliseconds patience) noexcept;
 
  private:
   [[nodiscard]] bool is_next(Time deadline) noexcept REQUIRES(mutex_);
@@ -84,6 +87,8 @@ class Connections {
 
   const Limits limits_;
   Mutex mutex_;
+  Condition removed_;
+  bool has_ended_ GUARDED_BY(mutex_) = false;
   std::list<Connection> connections_ GUARDED_BY(mutex_);
   std::map<std::string, unsigned, std::less<>> networks_ GUARDED_BY(mutex_);
   std::optional<Time> next_ GUARDED_BY(mutex_);  // what the caller of shut_down_expired() awaits

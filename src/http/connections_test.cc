@@ -3,6 +3,7 @@
 #include <array>
 #include <chrono>
 #include <string>
+#include <thread>
 
 #include <gtest/gtest.h>
 #include <poll.h>
@@ -159,6 +160,25 @@ TEST(Connections, that_wait_longest_for_a_request_make_room_for_others) {
   EXPECT_FALSE(pairs[2].is_shut_down());
   EXPECT_FALSE(pairs[0].is_shut_down());
   EXPECT_FALSE(pairs[4].is_shut_down());
+}
+
+TEST(Connections, are_all_shut_down_at_the_end_and_refused_from_then_on) {
+  Connections connections{few(10)};
+  const Pair first;
+  const auto one = connections.add(first.connection("a"), start);
+  std::thread thread{[&] {
+    pollfd closed{.fd = one.connection->descriptor, .events = POLLIN, .revents = 0};
+    poll(&closed, 1, -1);
+    connections.remove(one.connection);
+  }};
+  connections.end(std::chrono::minutes{10});  // returns when the last one is removed
+  thread.join();
+  EXPECT_TRUE(first.is_shut_down());
+
+  const Pair late;
+  EXPECT_TRUE(connections.add(late.connection("b"), start).refused);
+  EXPECT_TRUE(late.is_shut_down());
+  connections.end(milliseconds{0});  // and waits no longer than that
 }
 
 }  // namespace

@@ -37,6 +37,9 @@ namespace {
 
 using Steady = std::chrono::steady_clock;
 
+// How long the end of the server waits for handlers that take their time.
+constexpr std::chrono::seconds end_patience{2};
+
 // The IP address as text; empty if it is none.
 std::string ip_text(const sockaddr* address) {
   std::array<char, INET6_ADDRSTRLEN> text{};
@@ -289,6 +292,11 @@ void HttpServer::Impl::start_daemon(std::size_t listener) {
 void HttpServer::Impl::end() noexcept {
   // libmicrohttpd cannot stop while a connection is suspended.
   if (streams_) streams_->end();
+  // libmicrohttpd 0.9.75 crashes if it has to refuse a request, such as one that is too long, while
+  // it stops. So there must be no connection any more. (Its own way to accept no more, which is
+  // MHD_quiesce_daemon(), sometimes aborts.)
+  for (const ListenSocket& socket : sockets_) shutdown(socket.descriptor(), SHUT_RDWR);
+  connections_.end(end_patience);
   for (MHD_Daemon* daemon : daemons_) MHD_stop_daemon(daemon);
   daemons_.clear();
   ending_ = true;
