@@ -107,8 +107,7 @@ std::optional<Connections::Time> Connections::shut_down_expired(Time now) noexce
   return next_;
 }
 
-void Connections::end(std::chrono::milliseconds patience) noexcept {
-  const Time until = std::chrono::steady_clock::now() + patience;
+void Connections::end(Time deadline) noexcept {
   Lock lock{mutex_};
   has_ended_ = true;
   for (Connection& connection : connections_) {
@@ -116,8 +115,7 @@ void Connections::end(std::chrono::milliseconds patience) noexcept {
     connection.is_shut_down_ = true;
     connection.deadline_.reset();
   }
-  while (!connections_.empty() && std::chrono::steady_clock::now() < until) {
-    removed_.wait_until(lock, until);
+  while (!connections_.empty() && removed_.wait_until(lock, deadline)) {
   }
 }
 

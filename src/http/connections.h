@@ -77,9 +77,9 @@ class Connections {
   void clear_deadline(Connection& connection) noexcept;
   // Shuts down the connections whose deadline has passed. Returns the next deadline.
   std::optional<Time> shut_down_expired(Time now) noexcept;
-  // Shuts down all connections, and waits until they are removed, but not for longer than that. One
+  // Shuts down all connections, and waits until they are removed, but not longer than that. One
   // that is added later is refused.
-  void end(std::chrono::milliseconds patience) noexcept;
+  void end(Time deadline) noexcept;
 
  private:
   [[nodiscard]] bool is_next(Time deadline) noexcept REQUIRES(mutex_);

@@ -171,14 +171,14 @@ TEST(Connections, are_all_shut_down_at_the_end_and_refused_from_then_on) {
     poll(&closed, 1, -1);
     connections.remove(one.connection);
   }};
-  connections.end(std::chrono::minutes{10});  // returns when the last one is removed
+  connections.end(Connections::Time::max());  // returns when the last one is removed
   thread.join();
   EXPECT_TRUE(first.is_shut_down());
 
   const Pair late;
   EXPECT_TRUE(connections.add(late.connection("b"), start).refused);
   EXPECT_TRUE(late.is_shut_down());
-  connections.end(milliseconds{0});  // and waits no longer than that
+  connections.end(start);  // and waits no longer than that
 }
 
 }  // namespace

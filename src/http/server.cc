@@ -296,7 +296,7 @@ void HttpServer::Impl::end() noexcept {
   // it stops. So there must be no connection any more. (Its own way to accept no more, which is
   // MHD_quiesce_daemon(), sometimes aborts.)
   for (const ListenSocket& socket : sockets_) shutdown(socket.descriptor(), SHUT_RDWR);
-  connections_.end(end_patience);
+  connections_.end(Steady::now() + end_patience);
   for (MHD_Daemon* daemon : daemons_) MHD_stop_daemon(daemon);
   daemons_.clear();
   ending_ = true;
